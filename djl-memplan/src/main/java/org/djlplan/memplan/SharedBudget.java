@@ -61,8 +61,7 @@ public final class SharedBudget {
     private final BudgetDivision<Member> division = new BudgetDivision<>();
 
     /** Others get the share of a closed model, unless further models are closed or loaded first. */
-    private final WhenQuiet spreading =
-            new WhenQuiet(QUIET, "djl-plan-shared-budget", this::spreadAll);
+    private final WhenQuiet spreading = new WhenQuiet(QUIET, this::spreadAll);
 
     /** A loaded model. */
     private record Member(Model model, PlanHandle plan) implements BudgetDivision.Member {

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.metrics;
 
-import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -16,8 +15,7 @@ import org.djlplan.memplan.report.PoolReport;
  * <table> <caption>Meters</caption> <tr><th>name</th><th>kind</th><th>what</th></tr> <tr><td>{@code
  * djlplan.arenas}, {@code djlplan.arenas.bytes}, {@code djlplan.arenas.used}</td>
  * <td>gauges</td><td>arenas that exist, their size, how many are in use</td></tr> <tr><td>{@code
- * djlplan.arenas.overflows}</td><td>counter</td><td>predictions that got memory of their
- * own</td></tr> <tr><td>{@code djlplan.workspaces.bytes}</td><td>gauge</td><td>delegate kernels'
+ * djlplan.workspaces.bytes}</td><td>gauge</td><td>delegate kernels'
  * workspaces</td></tr> <tr><td>{@code djlplan.packed.bytes}</td><td>gauge</td><td>weights that
  * interpreters of a model share</td></tr> <tr><td>{@code djlplan.workers.busy}, {@code
  * djlplan.workers.waiting}</td><td>gauges</td><td>forward passes that run, and that wait for a
@@ -38,11 +36,6 @@ public final class PoolMetrics implements MeterBinder {
         gauge(registry, "djlplan.packed.bytes", "bytes", PoolReport::packedWeightsBytes);
         gauge(registry, "djlplan.workers.busy", "", report -> report.workers().busy());
         gauge(registry, "djlplan.workers.waiting", "", report -> report.workers().waiting());
-        FunctionCounter.builder(
-                        "djlplan.arenas.overflows",
-                        PoolMetrics.class,
-                        now(report -> report.arenas().overflows()))
-                .register(registry);
         for (PoolReport.Cause cause : PoolReport.Cause.values()) {
             FunctionTimer.builder(
                             "djlplan.wait",

@@ -35,7 +35,7 @@ public interface PoolReport {
         WORKERS,
         /** Interpreters of a model. */
         INTERPRETERS,
-        /** Arenas. */
+        /** The arena of a model with a budget: one prediction at a time. */
         ARENAS,
         /** Processors, for a multi-threaded prediction. */
         PROCESSORS,
@@ -54,12 +54,6 @@ public interface PoolReport {
 
         /** Returns the number of arenas that predictions use. */
         int inUse();
-
-        /**
-         * Returns the number of predictions that allocated memory of their own because all arenas
-         * were in use for too long.
-         */
-        long overflows();
     }
 
     /** Workspaces of delegate kernels that lie on shared pages. */

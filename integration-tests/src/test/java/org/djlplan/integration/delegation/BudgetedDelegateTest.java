@@ -330,7 +330,7 @@ class BudgetedDelegateTest {
 
         @Override
         public NativeDelegate create(int threads) {
-            if (Thread.currentThread().getName().equals("djl-plan-budget-kernels")) {
+            if (Thread.currentThread().getName().equals("djl-plan-background")) {
                 asked.countDown();
                 try {
                     allowed.await();

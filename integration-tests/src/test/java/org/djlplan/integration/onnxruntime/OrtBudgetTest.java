@@ -91,6 +91,17 @@ class OrtBudgetTest {
     }
 
     @Test
+    void predict_budgetWithoutWorkers_isStocksAnswer() throws Exception {
+        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        try (ZooModel<NDList, NDList> stock = OrtModels.stock(file);
+                ZooModel<NDList, NDList> planned =
+                        OrtModels.planned(
+                                file, Map.of("memplan.budget", "200MB", "memplan.workers", 0))) {
+            assertEquals(predict(stock, SIDE), predict(planned, SIDE));
+        }
+    }
+
+    @Test
     void load_budgetTooSmall_isRefusedWithTheSmallest() throws Exception {
         Path file = OrtModels.Kind.DETECTOR.write(folder);
         long least = refusedLeastBytes(file, "1MB", WARMUP);

@@ -270,7 +270,7 @@ public final class CandidateInterpreters implements CandidateRunner {
     }
 
     private MeasuredInterpreter build(Candidate candidate, boolean timed)
-            throws UnplannableException, InterruptedException {
+            throws UnplannableException {
         InterpreterFactory factory =
                 new InterpreterFactory(
                         model.sessions(),
@@ -289,7 +289,7 @@ public final class CandidateInterpreters implements CandidateRunner {
         try {
             built.keepArena();
             return new MeasuredInterpreter(factory, built, mix);
-        } catch (InterruptedException | RuntimeException | Error e) {
+        } catch (RuntimeException | Error e) {
             built.close();
             throw e;
         }

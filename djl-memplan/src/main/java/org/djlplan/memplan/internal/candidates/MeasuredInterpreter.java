@@ -57,16 +57,7 @@ record MeasuredInterpreter(
         if (!interpreter.hasShapes(shapes)) {
             factory.noteUse(shapes);
             factory.reshape(interpreter, shapes);
-            keepArena();
-        }
-    }
-
-    private void keepArena() {
-        try {
             interpreter.keepArena();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted", e);
         }
     }
 

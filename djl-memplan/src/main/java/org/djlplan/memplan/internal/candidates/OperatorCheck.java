@@ -434,7 +434,7 @@ public final class OperatorCheck implements AutoCloseable {
     }
 
     private ModelInterpreter build(OpenModel model, Candidate candidate)
-            throws UnplannableException, InterruptedException {
+            throws UnplannableException {
         InterpreterFactory factory =
                 new InterpreterFactory(
                         model.sessions(),
@@ -447,7 +447,7 @@ public final class OperatorCheck implements AutoCloseable {
         try {
             built.keepArena();
             return built;
-        } catch (InterruptedException | RuntimeException | Error e) {
+        } catch (RuntimeException | Error e) {
             built.close();
             throw e;
         }

@@ -28,11 +28,13 @@ public record WorkerCount(int fixed) {
     }
 
     /**
-     * Returns how many arenas PyTorch models use at once: two per core, because passes on their
-     * callers' threads wait for each other, or the given number if it is larger.
+     * Returns how many passes of TensorFlow Lite models run at once. Not more than a model's
+     * interpreters, because further passes would have to wait for these anyway.
+     *
+     * @param threads of the engine per pass
      */
-    public int arenas() {
-        return Math.max(fixed, 2 * Machine.cores());
+    public int passes(int threads) {
+        return isOff() ? 0 : Math.min(interpreters(), forThreads(threads));
     }
 
     /** Returns whether every pass runs on its caller's thread. */

@@ -7,7 +7,7 @@ import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.serving.ShapeChooser;
 import org.djlplan.memplan.internal.store.FileIdentity;
-import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
@@ -88,11 +88,8 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
             before = latest;
             latest = Optional.of(request);
         }
-        try {
-            // It may take long, because an interpreter is built if there is a result already.
-            DaemonThreads.make(() -> choose(request, before), "djl-plan-other-shapes").start();
-        } catch (OutOfMemoryError e) {
-            logger.debug("no thread can be started", e);
+        // It may take long, because an interpreter is built if there is a result already.
+        if (!Later.start(() -> choose(request, before))) {
             before.ifPresent(this::cancel);
             end(request);
         }

@@ -161,10 +161,13 @@ public final class ModelPlanning {
      */
     public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
             throws IOException {
+        boolean interrupted = Thread.interrupted();
         try {
             return plannedBlock(model, modelPath, arguments);
         } catch (NotPlannedException e) {
             throw new IOException(e.getMessage(), e);
+        } finally {
+            restore(interrupted);
         }
     }
 
@@ -225,10 +228,20 @@ public final class ModelPlanning {
      *     planned but cannot be
      */
     public boolean plan(Model model) throws TranslateException {
+        boolean interrupted = Thread.interrupted();
         try {
             return planned(model);
         } catch (NotPlannedException e) {
             throw new TranslateException(e.getMessage(), e);
+        } finally {
+            restore(interrupted);
+        }
+    }
+
+    /** Restores the interrupt status, which would close the channels of files that are read. */
+    private static void restore(boolean interrupted) {
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

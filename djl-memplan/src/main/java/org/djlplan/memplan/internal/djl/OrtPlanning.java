@@ -12,6 +12,9 @@ import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.InputShape;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
+import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.gate.Gate;
+import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
@@ -258,13 +261,17 @@ final class OrtPlanning {
         InferencePass stock = InferencePass.of(block);
         InferencePass forward =
                 (parameters, inputs, params) ->
-                        memory.run(() -> stock.forward(parameters, inputs, params));
+                        memory.run(
+                                Elements.of(inputs),
+                                () -> stock.forward(parameters, inputs, params));
         InferencePass checked =
                 options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
+        Lane lane =
+                memory.hasBudget()
+                        ? Gate.shared().lane(1, Waits.Lack.ARENAS)
+                        : Gate.shared().lane();
         InferencePass placed =
-                options.workers().isOff() && !memory.hasBudget()
-                        ? checked
-                        : WorkerForward.withoutSettings(checked, options.workers());
+                WorkerForward.withoutSettings(checked, lane, memory.needed(), options.workers());
         String name = model.getName();
         Block planned =
                 BlockProxy.wrap(

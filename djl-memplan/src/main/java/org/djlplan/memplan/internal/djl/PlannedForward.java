@@ -11,7 +11,6 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
-import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
@@ -108,10 +107,13 @@ final class PlannedForward implements InferencePass {
 
     private NDList planned(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
-        boolean mayWait = PredictionScope.beginForward() && Workers.isRunning();
+        PredictionScope.finishPrevious();
         if (liveness.isEmpty()) {
             return pass(
-                    memory.begin(() -> ArrayTypes.of(inputs), mayWait), parameters, inputs, params);
+                    memory.begin(Elements.of(inputs), () -> ArrayTypes.of(inputs)),
+                    parameters,
+                    inputs,
+                    params);
         }
         LivenessExecutor executor = liveness.get();
         ImmutableList<ArrayType> types = ArrayTypes.of(inputs);
@@ -126,7 +128,7 @@ final class PlannedForward implements InferencePass {
             memory.countOneOff();
             return runOneOff(() -> executor.forward(parameters, inputs, params.orElse(null)));
         }
-        return pass(memory.begin(types, mayWait), parameters, inputs, params);
+        return pass(memory.begin(Elements.of(inputs), () -> types), parameters, inputs, params);
     }
 
     private NDList pass(

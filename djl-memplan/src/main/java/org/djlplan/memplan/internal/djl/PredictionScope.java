@@ -30,9 +30,8 @@ final class PredictionScope implements NDResource {
 
     private final NDManager manager;
     private final Optional<PredictionScope> outer;
-    private final Optional<Gate> gate;
+    private final Optional<Limit> limit;
     private Optional<TorchPrediction> pending = Optional.empty();
-    private boolean inForward;
     private boolean left;
 
     /**
@@ -40,14 +39,14 @@ final class PredictionScope implements NDResource {
      * post-processing; others wait in order of arrival. This limits the memory that translators
      * allocate.
      */
-    static final class Gate {
+    static final class Limit {
 
         private final Semaphore places;
 
         /**
          * @param predictions limit of predictions at once
          */
-        Gate(int predictions) {
+        Limit(int predictions) {
             places = new Semaphore(predictions, true);
         }
 
@@ -68,24 +67,24 @@ final class PredictionScope implements NDResource {
     }
 
     private PredictionScope(
-            NDManager manager, Optional<PredictionScope> outer, Optional<Gate> gate) {
+            NDManager manager, Optional<PredictionScope> outer, Optional<Limit> limit) {
         this.manager = manager;
         this.outer = outer;
-        this.gate = gate;
+        this.limit = limit;
     }
 
     /**
      * Opens a scope on this thread, unless a scope of the same call is already open.
      *
-     * @param gate that the call must pass; a nested call does not wait for it
+     * @param limit of the model; a nested call does not count
      */
-    static void open(NDManager callManager, Optional<Gate> gate) {
+    static void open(NDManager callManager, Optional<Limit> limit) {
         Reference<?>[] place = place();
         Optional<PredictionScope> current = scope(place[0]);
         if (current.isEmpty() || current.get().manager != callManager) {
             // A translator may itself predict, with another model.
             Optional<PredictionScope> outer = ifOpen(current);
-            Optional<Gate> passed = outer.isEmpty() ? gate : Optional.empty();
+            Optional<Limit> passed = outer.isEmpty() ? limit : Optional.empty();
             if (passed.isPresent()) {
                 passed.get().enter();
             }
@@ -95,7 +94,7 @@ final class PredictionScope implements NDResource {
                 callManager.tempAttachInternal(
                         callManager, Integer.toString(System.identityHashCode(scope)), scope);
             } catch (RuntimeException | Error e) {
-                scope.leaveGate();
+                scope.leaveLimit();
                 throw e;
             }
             place[0] = new WeakReference<>(scope);
@@ -158,27 +157,6 @@ final class PredictionScope implements NDResource {
         open().ifPresent(PredictionScope::finish);
     }
 
-    /**
-     * Finishes the previous forward pass of this call, so that its arena is free.
-     *
-     * @return whether the pass may wait for an arena; false if an arena may be held by a call that
-     *     waits for this one
-     */
-    static boolean beginForward() {
-        Optional<PredictionScope> scope = open();
-        boolean mayWait =
-                scope.isPresent() && scope.get().outer.isEmpty() && !scope.get().inForward;
-        if (scope.isPresent()) {
-            scope.get().enterForward();
-        }
-        return mayWait;
-    }
-
-    private synchronized void enterForward() {
-        finish();
-        inForward = true;
-    }
-
     /** Finishes a paused prediction when its call ends, or at once without a call. */
     static void endForward(TorchPrediction prediction) {
         Optional<PredictionScope> scope = open();
@@ -192,7 +170,6 @@ final class PredictionScope implements NDResource {
     private synchronized void put(TorchPrediction prediction) {
         finish();
         pending = Optional.of(prediction);
-        inForward = false;
     }
 
     private synchronized void finish() {
@@ -205,7 +182,7 @@ final class PredictionScope implements NDResource {
     @Override
     public void close() {
         finish();
-        leaveGate();
+        leaveLimit();
         Reference<?>[] place = place();
         if (place[0] != null && place[0].get() == this) {
             boolean isNested = outer.isPresent() && outer.get().manager.isOpen();
@@ -213,11 +190,11 @@ final class PredictionScope implements NDResource {
         }
     }
 
-    private synchronized void leaveGate() {
+    private synchronized void leaveLimit() {
         if (!left) {
             left = true;
-            if (gate.isPresent()) {
-                gate.get().leave();
+            if (limit.isPresent()) {
+                limit.get().leave();
             }
         }
     }

@@ -16,9 +16,10 @@ import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.liveness.DjlClasses;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.report.ReportSources;
-import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
@@ -186,7 +187,6 @@ final class PyTorchPlanning {
         TorchMemory memory =
                 new TorchMemory(
                         model.getName(),
-                        options.workers(),
                         trace -> MemoryPlanner.plan(trace.problem()),
                         weights);
         if (weights.isPresent()) {
@@ -209,7 +209,9 @@ final class PyTorchPlanning {
         InferencePass checked =
                 options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
         InferencePass placed =
-                usesWorkers(foreign.isEmpty()) ? onWorkers(checked, weights.isPresent()) : checked;
+                usesWorkers(foreign.isEmpty())
+                        ? atGate(checked, memory, foreign.isEmpty())
+                        : checked;
         InputLimit limit = new InputLimit(model.getName());
         InferencePass pass = new PredictorForward(model.getName(), stock, placed, memory, limit);
         Block planned =
@@ -259,12 +261,19 @@ final class PyTorchPlanning {
 
     /**
      * Kernels keep buffers for each thread that ever ran them, so passes of a model with a budget,
-     * which take turns anyway, run on one thread.
+     * which take turns anyway, run on one thread. Passes of a user's block always take one of the
+     * workers' places, as the user's number of workers says.
      */
-    private InferencePass onWorkers(InferencePass pass, boolean hasBudget) {
-        return hasBudget
-                ? new WorkerForward(pass, Workers.one())
-                : new WorkerForward(pass, options.workers());
+    private InferencePass atGate(InferencePass pass, TorchMemory memory, boolean known) {
+        Gate gate = Gate.shared();
+        if (memory.streamsWeights()) {
+            return WorkerForward.ofTorch(pass, gate.lane(1, Waits.Lack.ARENAS), gate.ownPlace());
+        }
+        return WorkerForward.ofTorch(
+                pass,
+                gate.lane(),
+                known ? Optional.of(memory.needed()) : Optional.empty(),
+                options.workers());
     }
 
     private static boolean isImperative(Block block) {

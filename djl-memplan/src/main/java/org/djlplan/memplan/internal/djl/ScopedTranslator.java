@@ -29,32 +29,32 @@ public final class ScopedTranslator implements InvocationHandler {
 
     private final Translator<?, ?> inner;
     private final Model model;
-    private final Optional<PredictionScope.Gate> gate;
+    private final Optional<PredictionScope.Limit> limit;
 
     private ScopedTranslator(
-            Translator<?, ?> inner, Model model, Optional<PredictionScope.Gate> gate) {
+            Translator<?, ?> inner, Model model, Optional<PredictionScope.Limit> limit) {
         this.inner = inner;
         this.model = model;
-        this.gate = gate;
+        this.limit = limit;
     }
 
     /**
-     * Returns a translator that delegates to {@code inner} and also reports on {@code model}.
+     * Returns a translator that delelimits to {@code inner} and also reports on {@code model}.
      *
      * @param most limit of predictions at once; empty for no limit
      */
     @SuppressWarnings("unchecked") // a proxy of all interfaces of a Translator<I, O> is one
     public static <I, O> Translator<I, O> wrap(
             Translator<I, O> inner, Model model, OptionalInt most) {
-        Optional<PredictionScope.Gate> gate =
+        Optional<PredictionScope.Limit> limit =
                 most.isPresent()
-                        ? Optional.of(new PredictionScope.Gate(most.getAsInt()))
+                        ? Optional.of(new PredictionScope.Limit(most.getAsInt()))
                         : Optional.empty();
         return (Translator<I, O>)
                 Proxy.newProxyInstance(
                         inner.getClass().getClassLoader(),
                         PublicInterfaces.of(inner.getClass()),
-                        new ScopedTranslator(inner, model, gate));
+                        new ScopedTranslator(inner, model, limit));
     }
 
     private static Optional<ScopedTranslator> of(Translator<?, ?> translator) {
@@ -84,7 +84,7 @@ public final class ScopedTranslator implements InvocationHandler {
                                                 translator.getClass().getClassLoader(),
                                                 PublicInterfaces.of(translator.getClass()),
                                                 new ScopedTranslator(
-                                                        translator, scoped.model, scoped.gate)))
+                                                        translator, scoped.model, scoped.limit)))
                 .orElse(translator);
     }
 
@@ -173,9 +173,9 @@ public final class ScopedTranslator implements InvocationHandler {
     private void begin(Object callContext) {
         if (callContext instanceof TranslatorContext context) {
             NDManager manager = context.getNDManager();
-            if (gate.isPresent() || !isTfLite(manager)) {
+            if (limit.isPresent() || !isTfLite(manager)) {
                 PredictionScope.open(
-                        manager, gate.isPresent() && endsWithItsCall() ? gate : Optional.empty());
+                        manager, limit.isPresent() && endsWithItsCall() ? limit : Optional.empty());
             }
         }
     }

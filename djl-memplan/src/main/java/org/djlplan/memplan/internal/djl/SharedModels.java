@@ -19,8 +19,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.djlplan.memplan.internal.runtime.Later;
-import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.djlplan.thirdparty.guava.collect.MapMaker;
 import org.djlplan.thirdparty.guava.collect.Sets;
@@ -321,9 +320,7 @@ public final class SharedModels {
 
         /** Closes on a thread of its own, because it may wait for a load and for predictions. */
         private void beginToClose() {
-            try {
-                DaemonThreads.make(this::closeIfUnused, "djl-plan-close").start();
-            } catch (OutOfMemoryError e) {
+            if (!Later.start(this::closeIfUnused)) {
                 closeIfUnused();
             }
         }

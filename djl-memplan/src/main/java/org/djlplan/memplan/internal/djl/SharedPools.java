@@ -2,13 +2,12 @@ package org.djlplan.memplan.internal.djl;
 
 import java.util.Arrays;
 import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.report.PoolReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaMetric;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
-import org.djlplan.memplan.internal.runtime.Workers;
-import org.djlplan.memplan.internal.runtime.WorkersMetric;
 import org.djlplan.memplan.internal.runtime.WorkspaceMetric;
 import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
@@ -42,14 +41,13 @@ public final class SharedPools {
     public static PoolReport report() {
         ArenaMetric arenas = ArenaPool.shared().metric();
         WorkspaceMetric workspaces = WorkspacePool.shared().metric();
-        WorkersMetric workers = Workers.metric();
+        Gate.Metric passes = Gate.shared().metric();
         return new PoolReportRecord(
-                new PoolReportRecord.Arenas(
-                        arenas.arenas(), arenas.arenaBytes(), arenas.leased(), arenas.overflows()),
+                new PoolReportRecord.Arenas(arenas.arenas(), arenas.arenaBytes(), arenas.leased()),
                 new PoolReportRecord.Workspaces(
                         workspaces.workspaces(), workspaces.workspaceBytes(), workspaces.bytes()),
                 Delegates.packedWeightsBytes(),
-                new PoolReportRecord.Workers(workers.busy(), workers.waiting()),
+                new PoolReportRecord.Workers(passes.busy(), passes.waiting()),
                 waits());
     }
 }

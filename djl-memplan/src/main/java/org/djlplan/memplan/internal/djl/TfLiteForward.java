@@ -19,7 +19,6 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.engine.TfLiteTypes;
 import org.djlplan.memplan.internal.events.FlightRecord;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
-import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
@@ -42,7 +41,6 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
     private final String model;
     private final Path file;
     private final TfLiteModel served;
-    private final Optional<Workers> workers;
     private final TfLiteAdapter adapter;
     private final NDManager manager;
     private final InputLimit inputLimit;
@@ -65,16 +63,10 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
     private record Form(TensorInfo info, Shape shape, DataType type) {}
 
     TfLiteForward(
-            String model,
-            Path file,
-            TfLiteModel served,
-            Optional<Workers> workers,
-            TfLiteAdapter adapter,
-            NDManager manager) {
+            String model, Path file, TfLiteModel served, TfLiteAdapter adapter, NDManager manager) {
         this.model = model;
         this.file = file;
         this.served = served;
-        this.workers = workers;
         this.adapter = adapter;
         this.manager = manager;
         inputLimit = new InputLimit(model);
@@ -122,7 +114,7 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
             TfLiteTypes.requireType(wanted.get(i), array);
             values.add(array.toByteBuffer());
         }
-        List<OutputTensor> outputs = run(values, shapes(list));
+        List<OutputTensor> outputs = served.run(values, shapes(list));
         NDList results = new NDList(outputs.size());
         for (int i = 0; i < outputs.size(); i++) {
             OutputTensor output = outputs.get(i);
@@ -158,12 +150,6 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
             forms[output] = form;
         }
         return form;
-    }
-
-    private List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
-        return workers.isPresent()
-                ? workers.get().run(served, () -> served.run(values, shapes))
-                : served.run(values, shapes);
     }
 
     @Override

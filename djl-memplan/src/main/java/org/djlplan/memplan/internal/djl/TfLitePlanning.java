@@ -10,11 +10,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.PlanOptions;
-import org.djlplan.memplan.internal.config.WorkerCount;
 import org.djlplan.memplan.internal.engine.TfLiteTypes;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.report.ReportSources;
-import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.serving.BudgetedModel;
@@ -121,7 +119,7 @@ final class TfLitePlanning {
             }
             NDManager manager = model.getNDManager();
             TfLiteForward forward =
-                    new TfLiteForward(model.getName(), file, served, workers(), adapter, manager);
+                    new TfLiteForward(model.getName(), file, served, adapter, manager);
             Block planned =
                     adapter.planned(
                             forward,
@@ -137,18 +135,6 @@ final class TfLitePlanning {
             served.close();
             throw e;
         }
-    }
-
-    /** At most one per interpreter: further inferences would have to wait anyway. */
-    private Optional<Workers> workers() {
-        WorkerCount wanted = options.workers();
-        return wanted.isOff()
-                ? Optional.empty()
-                : Optional.of(
-                        Workers.of(
-                                Math.min(
-                                        wanted.interpreters(),
-                                        wanted.forThreads(options.threads()))));
     }
 
     private static void log(Model model, PlanReport report) {

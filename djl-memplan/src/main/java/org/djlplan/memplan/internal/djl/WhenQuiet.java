@@ -2,10 +2,7 @@ package org.djlplan.memplan.internal.djl;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.djlplan.memplan.internal.runtime.Later;
-import org.djlplan.memplan.internal.thread.DaemonThreads;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.djlplan.memplan.internal.thread.Later;
 
 /**
  * Runs work on a thread of its own once a while has passed since the last request. Many requests in
@@ -13,10 +10,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class WhenQuiet {
 
-    private static final Logger logger = LoggerFactory.getLogger(WhenQuiet.class);
-
     private final Duration quiet;
-    private final String threadName;
     private final Runnable work;
     private final AtomicBoolean pending = new AtomicBoolean();
     private volatile long lastNanos;
@@ -25,9 +19,8 @@ public final class WhenQuiet {
      * @param quiet time without a request
      * @param work may take long
      */
-    public WhenQuiet(Duration quiet, String threadName, Runnable work) {
+    public WhenQuiet(Duration quiet, Runnable work) {
         this.quiet = quiet;
-        this.threadName = threadName;
         this.work = work;
     }
 
@@ -51,10 +44,6 @@ public final class WhenQuiet {
             return;
         }
         pending.set(false);
-        try {
-            DaemonThreads.make(work, threadName).start();
-        } catch (OutOfMemoryError e) {
-            logger.debug("no thread is to be had", e);
-        }
+        boolean unused = Later.start(work);
     }
 }

@@ -6,79 +6,114 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.config.WorkerCount;
-import org.djlplan.memplan.internal.runtime.Workers;
+import org.djlplan.memplan.internal.gate.Gate;
+import org.djlplan.memplan.internal.gate.Lane;
+import org.djlplan.memplan.internal.gate.Places;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
 import org.djlplan.thirdparty.guava.base.Suppliers;
 import org.slf4j.MDC;
 
 /**
- * Runs forward passes on one of a few threads. A pass on another thread than its caller's gets the
- * caller's predictor call, context class loader and logging context, and in a PyTorch model the
+ * Lets forward passes go through the {@link Gate}. A pass on another thread than its caller's gets
+ * the caller's predictor call, context class loader and logging context, and in a PyTorch model the
  * caller's libtorch settings, as after the caller's first operator; its outputs belong to the
  * caller's {@link NDScope}.
  */
 final class WorkerForward implements InferencePass {
 
     private final InferencePass inner;
-    private final Supplier<Workers> workers;
+    private final Lane lane;
+    private final Optional<NeededMemory> needed;
+    private final Supplier<Places> places;
     private final boolean hasSettings;
 
-    /** Uses the workers that correspond to libtorch's number of threads. */
-    WorkerForward(InferencePass inner, WorkerCount count) {
-        this(inner, () -> Workers.of(count.forThreads(TorchSettings.threadsBySetting())), true);
-    }
-
-    /** Always uses the same workers for a PyTorch model. */
-    WorkerForward(InferencePass inner, Workers workers) {
-        this(inner, () -> workers, true);
-    }
-
-    private WorkerForward(InferencePass inner, Supplier<Workers> workers, boolean hasSettings) {
+    private WorkerForward(
+            InferencePass inner,
+            Lane lane,
+            Optional<NeededMemory> needed,
+            Supplier<Places> places,
+            boolean hasSettings) {
         this.inner = inner;
+        this.lane = lane;
+        this.needed = needed;
         // The engine may not be loaded yet.
-        this.workers = Suppliers.memoize(workers::get);
+        this.places = Suppliers.memoize(places::get);
         this.hasSettings = hasSettings;
     }
 
+    /**
+     * Returns a pass of a PyTorch model; libtorch's number of threads determines the places.
+     *
+     * @param needed the memory of predictions; empty if all count as large
+     */
+    static WorkerForward ofTorch(
+            InferencePass inner, Lane lane, Optional<NeededMemory> needed, WorkerCount count) {
+        return new WorkerForward(
+                inner,
+                lane,
+                needed,
+                () -> Gate.shared().places(count.forThreads(TorchSettings.threadsBySetting())),
+                true);
+    }
+
+    /** Returns a pass of a PyTorch model whose passes are all large, and run in given places. */
+    static WorkerForward ofTorch(InferencePass inner, Lane lane, Places places) {
+        return new WorkerForward(inner, lane, Optional.empty(), () -> places, true);
+    }
+
     /** Returns a pass for an engine without thread settings, whose number of threads is unknown. */
-    static WorkerForward withoutSettings(InferencePass inner, WorkerCount count) {
-        return new WorkerForward(inner, () -> Workers.of(count.forThreads(-1)), false);
+    static WorkerForward withoutSettings(
+            InferencePass inner, Lane lane, NeededMemory needed, WorkerCount count) {
+        return new WorkerForward(
+                inner,
+                lane,
+                Optional.of(needed),
+                () -> Gate.shared().places(count.forThreads(-1)),
+                false);
     }
 
     @Override
     public NDList forward(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
-        if (Workers.isRunning()) {
-            return inner.forward(parameters, inputs, params);
-        }
         Thread caller = Thread.currentThread();
+        Supplier<NDList> pass = () -> inner.forward(parameters, inputs, params);
         boolean[] elsewhere = new boolean[1];
         NDList outputs =
-                workers.get()
-                        .run(
-                                this,
-                                () -> inner.forward(parameters, inputs, params),
-                                () -> {
-                                    elsewhere[0] = true;
-                                    // The pass may wait behind other passes that need this arena.
-                                    PredictionScope.finishPrevious();
-                                    return inContext(
-                                            hasSettings
-                                                    ? Optional.of(TorchSettings.forWorker())
-                                                    : Optional.empty(),
-                                            caller.getContextClassLoader(),
-                                            MDC.getCopyOfContextMap(),
-                                            PredictionScope.carried(
-                                                    () ->
-                                                            inner.forward(
-                                                                    parameters, inputs, params)));
-                                });
+                lane.run(
+                        places.get(),
+                        expectedBytes(inputs),
+                        pass,
+                        () -> {
+                            // The pass may wait for long, and others may need this arena.
+                            PredictionScope.finishPrevious();
+                            return inContext(
+                                    hasSettings
+                                            ? Optional.of(TorchSettings.forWorker())
+                                            : Optional.empty(),
+                                    caller.getContextClassLoader(),
+                                    MDC.getCopyOfContextMap(),
+                                    PredictionScope.carried(
+                                            () -> {
+                                                elsewhere[0] = true;
+                                                return pass.get();
+                                            }));
+                        });
         if (elsewhere[0]) {
             outputs.forEach(NDScope::register);
         }
         return outputs;
+    }
+
+    private LongSupplier expectedBytes(NDList inputs) {
+        if (needed.isEmpty()) {
+            return () -> Long.MAX_VALUE;
+        }
+        long elements = Elements.of(inputs);
+        return () -> needed.get().expectedBytes(elements);
     }
 
     private static void setDiagnostics(Map<String, String> diagnostics) {

@@ -13,7 +13,7 @@ public final class Waits {
         WORKERS,
         /** Interpreters of a model. */
         INTERPRETERS,
-        /** Arenas. */
+        /** The arena of a model with a budget: one prediction at a time. */
         ARENAS,
         /** Processors, for a multi-threaded prediction. */
         PROCESSORS,

@@ -25,8 +25,7 @@ public record PoolReportRecord(
     }
 
     /** The implementation of {@link PoolReport.Arenas}. */
-    public record Arenas(int count, long bytes, int inUse, long overflows)
-            implements PoolReport.Arenas {}
+    public record Arenas(int count, long bytes, int inUse) implements PoolReport.Arenas {}
 
     /** The implementation of {@link PoolReport.Workspaces}. */
     public record Workspaces(int count, long separateBytes, long bytes)

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.memplan.internal.thread.Later;
 
 /**
  * Page-aligned memory for one inference at a time, or for several whose allocations are placed

@@ -6,7 +6,5 @@ package org.djlplan.memplan.internal.runtime;
  * @param arenas number of arenas that exist
  * @param arenaBytes total size of these arenas
  * @param leased how many arenas are in use now
- * @param overflows how often a prediction got separate memory, because all arenas were in use for
- *     too long
  */
-public record ArenaMetric(int arenas, long arenaBytes, int leased, long overflows) {}
+public record ArenaMetric(int arenas, long arenaBytes, int leased) {}

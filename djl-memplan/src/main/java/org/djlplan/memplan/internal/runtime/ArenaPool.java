@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.runtime;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -12,14 +11,13 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 
 /**
  * Arenas for simultaneous inferences of any models. Models that take turns share one arena of the
- * largest model's size instead of one each.
+ * largest model's size instead of one each. The pool lends without waiting, because the gate limits
+ * the inferences that run at once.
  *
  * <p>An arena that is too small for the next model is replaced, or grows. Idle arenas larger than
  * any model needs are freed. When the last model is closed, all idle arenas are freed.
@@ -31,9 +29,6 @@ import org.djlplan.thirdparty.guava.collect.Iterables;
  * use at one moment, not the sum of their peaks.
  */
 public final class ArenaPool {
-
-    /** How long a prediction waits for an arena before it uses separate memory. */
-    public static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
 
     private static final ArenaPool SHARED = new ArenaPool();
 
@@ -70,8 +65,7 @@ public final class ArenaPool {
     }
 
     private final Source source;
-    private final ReentrantLock lock = new ReentrantLock(true);
-    private final Condition returned = lock.newCondition();
+    private final ReentrantLock lock = new ReentrantLock();
     private final List<Arena> idle = new ArrayList<>();
 
     /** One entry per lease; a shared arena has several entries. */
@@ -87,7 +81,6 @@ public final class ArenaPool {
     private int growing;
 
     private long largestArenaBytes;
-    private long overflows;
 
     private final Pause shortPause = new Pause(Pause.SHORT, () -> trimInPause(true));
     private final Pause longPause = new Pause(Pause.LONG, () -> trimInPause(false));
@@ -115,7 +108,7 @@ public final class ArenaPool {
             for (Arena arena : Iterables.concat(idle, used)) {
                 bytes += arena.bytes();
             }
-            return new ArenaMetric(idle.size() + used.size(), bytes, used.size(), overflows);
+            return new ArenaMetric(idle.size() + used.size(), bytes, used.size());
         } finally {
             lock.unlock();
         }
@@ -171,36 +164,32 @@ public final class ArenaPool {
          * Returns an arena that no other inference uses until the lease is closed, for an inference
          * that writes all of it.
          *
-         * @param limit how many arenas of this pool may be in use at once
-         * @param wait how long to wait for one; after that the lease has separate memory, freed
-         *     with the lease
          * @throws NoArenaException if there is no memory for one
          */
-        public Lease lease(int limit, Duration wait) throws InterruptedException {
-            return ArenaPool.this.lease(this, bytes, limit, wait);
+        public Lease lease() {
+            return ArenaPool.this.lease(this, bytes);
         }
 
         /**
-         * Returns an arena of so many bytes as {@link #lease(int, Duration)} does, for a user that
-         * learns the size only now. The arena grows if necessary, and returns memory that the last
-         * leases did not ask for.
+         * Returns an arena of so many bytes as {@link #lease()} does, for a user that learns the
+         * size only now. The arena grows if necessary, and returns memory that the last leases did
+         * not ask for.
          *
          * @throws NoArenaException if there is no memory for one
          */
-        public Lease lease(long wantedBytes, int limit, Duration wait) throws InterruptedException {
+        public Lease lease(long wantedBytes) {
             checkState(grows, "arenas of this need do not grow");
-            return ArenaPool.this.lease(this, wantedBytes, limit, wait);
+            return ArenaPool.this.lease(this, wantedBytes);
         }
 
         /**
          * Returns an arena that no other inference uses until the lease is closed; inferences of
-         * unknown size may share one. Empty if {@code limit} leases of this pool stay open for as
-         * long as {@code wait}, if this thread is interrupted meanwhile, or if this need is closed.
+         * unknown size may share one. Empty if this need is closed.
          *
          * @throws NoArenaException if there is no memory for one
          */
-        public Optional<Lease> tryLease(int limit, Duration wait) {
-            return ArenaPool.this.tryLease(this, limit, wait);
+        public Optional<Lease> tryLease() {
+            return ArenaPool.this.tryLease(this);
         }
 
         /** Trims all arenas of the pool, as {@link ArenaPool#trimAll} does. */
@@ -247,25 +236,18 @@ public final class ArenaPool {
         private final Need need;
         private final long bytes;
         private final Arena arena;
-        private final boolean pooled;
         private boolean closed;
 
-        private Lease(Need need, long bytes, Arena arena, boolean pooled) {
+        private Lease(Need need, long bytes, Arena arena) {
             this.need = need;
             this.bytes = bytes;
             this.arena = arena;
-            this.pooled = pooled;
         }
 
         /** Returns the arena; never to be used after {@link #close()}. */
         public Arena arena() {
             checkState(!closed, "the lease is over");
             return arena;
-        }
-
-        /** Returns whether the arena belongs to the pool, and is not separate memory. */
-        public boolean pooled() {
-            return pooled;
         }
 
         @Override
@@ -308,7 +290,6 @@ public final class ArenaPool {
                     leased.remove(arena);
                     arena.abandon();
                     freeUnlessLeased(arena);
-                    returned.signalAll();
                 }
             } finally {
                 lock.unlock();
@@ -320,10 +301,6 @@ public final class ArenaPool {
                 return OptionalLong.empty();
             }
             closed = true;
-            if (!pooled) {
-                source.free(arena);
-                return OptionalLong.empty();
-            }
             leased.remove(arena);
             OptionalLong keep = arena.note(need.grows ? reachedBytes : bytes, need.keeping);
             boolean last = !leased.contains(arena);
@@ -343,8 +320,6 @@ public final class ArenaPool {
             if (keep.isPresent()) {
                 arena.shrink(keep.getAsLong());
             }
-            // All, because waiters have different limits.
-            returned.signalAll();
             return keep;
         }
     }
@@ -359,9 +334,8 @@ public final class ArenaPool {
         return !(arena.grows() && growing > 0) && arena.bytes() > largestArenaBytes;
     }
 
-    private Lease lease(Need need, long bytes, int limit, Duration wait)
-            throws InterruptedException {
-        Lease lease = leaseUnmapped(need, bytes, limit, wait);
+    private Lease lease(Need need, long bytes) {
+        Lease lease = leaseUnmapped(need, bytes);
         try {
             lease.arena().map(bytes);
         } catch (RuntimeException | Error e) {
@@ -371,34 +345,20 @@ public final class ArenaPool {
         return lease;
     }
 
-    private Lease leaseUnmapped(Need need, long bytes, int limit, Duration wait)
-            throws InterruptedException {
-        lock.lockInterruptibly();
+    private Lease leaseUnmapped(Need need, long bytes) {
+        lock.lock();
         try {
             checkState(!need.closed, "the need of an arena is over");
-            awaitFewer(need, limit, wait);
-            if (leased.size() >= limit) {
-                overflows++;
-                return new Lease(need, bytes, create(bytes, need.grows), false);
-            }
             return take(need, bytes);
         } finally {
             lock.unlock();
         }
     }
 
-    private Optional<Lease> tryLease(Need need, int limit, Duration wait) {
+    private Optional<Lease> tryLease(Need need) {
         lock.lock();
         try {
-            awaitFewer(need, limit, wait);
-            if (need.closed || leased.size() >= limit) {
-                overflows++;
-                return Optional.empty();
-            }
-            return Optional.of(take(need, need.bytes));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return Optional.empty();
+            return need.closed ? Optional.empty() : Optional.of(take(need, need.bytes));
         } finally {
             lock.unlock();
         }
@@ -435,20 +395,7 @@ public final class ArenaPool {
             }
         }
         leased.add(arena);
-        return new Lease(need, bytes, arena, true);
-    }
-
-    /** Waits until fewer arenas are in use, the need is closed, or the time is over. */
-    private void awaitFewer(Need need, int limit, Duration wait) throws InterruptedException {
-        long left = wait.toNanos();
-        if (need.closed || leased.size() < limit || left <= 0) {
-            return;
-        }
-        long since = System.nanoTime();
-        while (!need.closed && leased.size() >= limit && left > 0) {
-            left = returned.awaitNanos(left);
-        }
-        Waits.end(Waits.Lack.ARENAS, since);
+        return new Lease(need, bytes, arena);
     }
 
     private Lease take(Need need, long bytes) {

@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.runtime;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.memplan.internal.thread.Later;
 
 /**
  * Returns freed memory of the C library to the system while many threads predict. The library

@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.thirdparty.guava.base.Throwables;
 
 /**

@@ -2,6 +2,7 @@ package org.djlplan.memplan.internal.runtime;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.memplan.internal.thread.Later;
 
 /** Runs an action in the background when a resource has not been used for a given time. */
 final class Pause {

@@ -15,6 +15,7 @@ public final class PredictionTally {
 
     private static final Largest NONE = new Largest("", 0, 0, 0, 0);
 
+    private final NeededMemory needed = new NeededMemory();
     private long outsideArenas;
     private long online;
     private long byPlan;
@@ -35,27 +36,30 @@ public final class PredictionTally {
     /**
      * Counts a prediction whose allocations got the lowest free places in an arena.
      *
+     * @param elements number of elements of its inputs
      * @param counters of its run, by {@link RunCounters}
      */
-    public synchronized void online(long[] counters) {
+    public synchronized void online(long elements, long[] counters) {
         online++;
-        note(PlanReportRecord.Plan.ONLINE, counters);
+        note(PlanReportRecord.Plan.ONLINE, elements, counters);
     }
 
     /**
      * Counts a prediction whose allocations got planned places in an arena.
      *
      * @param strategy of the plan
+     * @param elements number of elements of its inputs
      * @param counters of its run, by {@link RunCounters}
      */
-    public synchronized void planned(String strategy, long[] counters) {
+    public synchronized void planned(String strategy, long elements, long[] counters) {
         byPlan++;
-        note(strategy, counters);
+        note(strategy, elements, counters);
     }
 
-    private void note(String strategy, long[] counters) {
+    private void note(String strategy, long elements, long[] counters) {
         unplannedAllocations += counters[RunCounters.OUTSIDE];
         escaped += counters[RunCounters.ALIVE];
+        needed.note(elements, counters[RunCounters.MOST_BYTES]);
         if (logger.isTraceEnabled()) {
             logger.trace(
                     "A prediction by {} reached {} bytes of an arena for {} in use",
@@ -87,6 +91,11 @@ public final class PredictionTally {
     /** Forgets the largest prediction, because from now on there is a plan for such predictions. */
     public synchronized void replan() {
         largest = NONE;
+    }
+
+    /** Returns the memory that predictions needed. */
+    public NeededMemory needed() {
+        return needed;
     }
 
     /** Returns the size of an arena that any of the predictions so far would fit in. */

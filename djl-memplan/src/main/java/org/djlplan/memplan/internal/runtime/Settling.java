@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.runtime;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Future;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 
 /**

@@ -18,6 +18,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.thirdparty.guava.base.Throwables;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.slf4j.Logger;
@@ -30,7 +31,6 @@ import org.slf4j.LoggerFactory;
 final class Traces {
 
     private static final Logger logger = LoggerFactory.getLogger(Traces.class);
-    private static final String BINDING_THREAD = "djl-plan-binding";
     private static final String JNA = Memory.class.getPackageName();
     private static final long ANY_BYTES = 8;
 
@@ -149,12 +149,8 @@ final class Traces {
             return;
         }
         FutureTask<?> task = new FutureTask<>(work, null);
-        try {
-            Thread thread = new Thread(null, task, BINDING_THREAD, 0, false);
-            thread.setDaemon(true);
-            thread.start();
-        } catch (OutOfMemoryError e) {
-            logger.debug("No thread can be started; JNA leaves its variables in this one", e);
+        if (!Later.start(task)) {
+            // JNA leaves its variables in this thread.
             task.run();
         }
         try {

@@ -5,10 +5,9 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.budget.StreamingPlan;
-import org.djlplan.memplan.internal.runtime.Later;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.serving.BudgetedKernels.Chosen;
-import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,8 +20,6 @@ import org.slf4j.LoggerFactory;
 final class BackgroundSelection {
 
     private static final Logger logger = LoggerFactory.getLogger(BackgroundSelection.class);
-
-    private static final String WORKER = "djl-plan-budget-kernels";
 
     /**
      * After this many predictions that were this many times as slow as CPU kernels, CPU kernels
@@ -120,9 +117,7 @@ final class BackgroundSelection {
     /** Waits for a turn on a thread of its own, because other work waits for the present one. */
     @VisibleForTesting
     void beginToSelect() {
-        try {
-            DaemonThreads.make(this::selectIfSettled, WORKER).start();
-        } catch (OutOfMemoryError e) {
+        if (!Later.start(this::selectIfSettled)) {
             boolean unused = Later.run(InterpreterInService.SETTLED, this::beginToSelect);
         }
     }
@@ -135,7 +130,7 @@ final class BackgroundSelection {
                 return;
             }
             if (System.nanoTime() - lastChangeNanos >= InterpreterInService.SETTLED.toNanos()) {
-                turns.begin(WORKER, () -> select(false));
+                turns.begin(() -> select(false));
             } else {
                 pending = Later.run(InterpreterInService.SETTLED, this::beginToSelect);
             }
@@ -279,7 +274,7 @@ final class BackgroundSelection {
         slowPredictions = nanos / MUCH_SLOWER > service.now().cpuNanos() ? slowPredictions + 1 : 0;
         if (slowPredictions >= MOST_SLOW) {
             slowPredictions = 0;
-            turns.begin(WORKER, this::fallBack);
+            turns.begin(this::fallBack);
         }
     }
 

@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
-import org.djlplan.memplan.internal.runtime.Later;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.WeightStream;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 
 /**

@@ -5,7 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.gate.Gate;
+import org.djlplan.memplan.internal.gate.Lane;
+import org.djlplan.memplan.internal.gate.Places;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
@@ -25,25 +31,47 @@ final class PlannedRuns {
     static final String CHANGED = "the engine's tensors changed after planning";
 
     private final InterpreterFactory factory;
-    private final int atOnce;
     private final boolean keepsState;
+    private final Lane lane;
+    private final Places places;
+    private final NeededMemory needed = new NeededMemory();
     private final AtomicLong predictions = new AtomicLong();
     private final AtomicLong unplanned = new AtomicLong();
 
     /**
      * @param factory of the interpreters; builds stock ones once there is no memory for an arena
-     * @param atOnce how many predictions may lease an arena at the same time
+     * @param interpreters how many interpreters, each with an arena, may be in use at once
+     * @param passes how many passes of this and other models may run at once; 0 for any number
      * @param keepsState whether the model keeps values from one prediction to the next
      */
-    PlannedRuns(InterpreterFactory factory, int atOnce, boolean keepsState) {
+    PlannedRuns(InterpreterFactory factory, int interpreters, int passes, boolean keepsState) {
         this.factory = factory;
-        this.atOnce = atOnce;
         this.keepsState = keepsState;
+        Gate gate = Gate.shared();
+        lane = gate.lane(interpreters, Waits.Lack.INTERPRETERS);
+        places = gate.places(passes);
     }
 
-    /** Counts a prediction, however often it is attempted. */
-    void notePrediction() {
+    /**
+     * Counts a prediction, and runs it once the gate lets it pass.
+     *
+     * @param shapes of the inputs
+     */
+    <T> T atGate(List<List<Integer>> shapes, Supplier<T> prediction) {
         predictions.incrementAndGet();
+        return lane.run(places, () -> needed.expectedBytes(elements(shapes)), prediction);
+    }
+
+    private static long elements(List<List<Integer>> shapes) {
+        long elements = 0;
+        for (List<Integer> shape : shapes) {
+            long product = 1;
+            for (int dimension : shape) {
+                product *= dimension;
+            }
+            elements += product;
+        }
+        return elements;
     }
 
     /** Returns the number of predictions. */
@@ -109,17 +137,18 @@ final class PlannedRuns {
             return Optional.empty();
         }
         try {
-            Optional<ArenaPool.Lease> leased = interpreter.lease(atOnce, ArenaPool.LONGEST_WAIT);
+            Optional<ArenaPool.Lease> leased = interpreter.lease();
             if (leased.isEmpty()) {
                 return Optional.of(interpreter.runStock(values));
             }
             try (ArenaPool.Lease lease = leased.get()) {
-                if (!lease.pooled()) {
-                    countUnplanned(counts);
-                }
                 Optional<List<OutputTensor>> results = interpreter.run(values, lease.arena());
                 if (results.isEmpty()) {
                     requireReplaceable(interpreter, CHANGED);
+                } else {
+                    needed.note(
+                            elements(interpreter.shapes()),
+                            interpreter.description().neededBytes());
                 }
                 return results;
             }
@@ -129,8 +158,6 @@ final class PlannedRuns {
                 factory.leaveToEngine(e.getMessage());
             }
             return Optional.empty();
-        } catch (InterruptedException e) {
-            throw interrupted(e);
         }
     }
 
@@ -145,11 +172,5 @@ final class PlannedRuns {
         if (counts) {
             unplanned.incrementAndGet();
         }
-    }
-
-    /** Returns the exception of a prediction whose thread is interrupted while it waits. */
-    static IllegalStateException interrupted(InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return new IllegalStateException("interrupted while waiting to predict", e);
     }
 }

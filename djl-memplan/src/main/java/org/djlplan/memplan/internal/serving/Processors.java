@@ -173,7 +173,7 @@ final class Processors {
      *
      * @param threads number of the pass's threads
      */
-    void enter(int threads) throws InterruptedException {
+    void enter(int threads) {
         if (!waiting.isEmpty() || !fits(threads)) {
             long since = System.nanoTime();
             await(threads);
@@ -187,18 +187,23 @@ final class Processors {
         return threadsInUse == 0 || threadsInUse + threads <= cores || (threads == 1 && wide == 0);
     }
 
-    /** First come, first served. */
-    private void await(int threads) throws InterruptedException {
+    /** First come, first served. Uninterruptible; the interrupt status is restored. */
+    private void await(int threads) {
         Object ticket = new Object();
         waiting.add(ticket);
-        try {
-            long nanos = threads > 1 ? LONG_WAIT_NANOS : shortWaitNanos;
-            while (nanos > 0 && (waiting.peek() != ticket || !fits(threads))) {
-                nanos = left.awaitNanos(nanos);
+        long end = System.nanoTime() + (threads > 1 ? LONG_WAIT_NANOS : shortWaitNanos);
+        boolean interrupted = false;
+        while (end - System.nanoTime() > 0 && (waiting.peek() != ticket || !fits(threads))) {
+            try {
+                long unused = left.awaitNanos(end - System.nanoTime());
+            } catch (InterruptedException e) {
+                interrupted = true;
             }
-        } finally {
-            waiting.remove(ticket);
-            left.signalAll();
+        }
+        waiting.remove(ticket);
+        left.signalAll();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -121,12 +121,7 @@ public final class ServedModel implements TfLiteModel {
                                         options.threads()));
                 served =
                         new ServedModel(
-                                model,
-                                factory,
-                                first.get(),
-                                delegation,
-                                options.workers().interpreters(),
-                                idleAfter);
+                                model, factory, first.get(), delegation, options, idleAfter);
             } catch (UnplannableException | RuntimeException | Error e) {
                 first.flatMap(FirstChoice::probe).ifPresent(ModelInterpreter::close);
                 model.close();
@@ -167,15 +162,15 @@ public final class ServedModel implements TfLiteModel {
     }
 
     /**
-     * @param passesAtOnce how many predictions may run at the same time; if the model keeps state,
-     *     only one, because a second interpreter would have separate state
+     * Creates a model with as many interpreters as passes may run at once; if it keeps state, with
+     * one, because a second interpreter would have separate state.
      */
     private ServedModel(
             OpenModel model,
             InterpreterFactory factory,
             FirstChoice first,
             Optional<ServedDelegation> delegation,
-            int passesAtOnce,
+            PlanOptions options,
             Duration idleAfter) {
         this.model = model;
         this.factory = factory;
@@ -190,10 +185,14 @@ public final class ServedModel implements TfLiteModel {
                         factory,
                         first.choice(),
                         otherShapes);
-        runs = new PlannedRuns(factory, passesAtOnce, model.keepsState());
-        pool =
-                new InterpreterPool(
-                        model.keepsState() ? 1 : passesAtOnce, idleAfter, candidates, model::close);
+        int interpreters = model.keepsState() ? 1 : options.workers().interpreters();
+        runs =
+                new PlannedRuns(
+                        factory,
+                        interpreters,
+                        options.workers().passes(options.threads()),
+                        model.keepsState());
+        pool = new InterpreterPool(interpreters, idleAfter, candidates, model::close);
         settling = new Settling(model::releasePages);
     }
 
@@ -218,9 +217,6 @@ public final class ServedModel implements TfLiteModel {
                 pool.giveBack(serves);
             }
             noteDelegation();
-        } catch (InterruptedException e) {
-            close();
-            throw PlannedRuns.interrupted(e);
         } catch (UnplannableException | RuntimeException | Error e) {
             close();
             throw e;
@@ -365,7 +361,10 @@ public final class ServedModel implements TfLiteModel {
                         model.inputSignatures(),
                         values,
                         shapes);
-        runs.notePrediction();
+        return runs.atGate(effective, () -> predict(effective, values));
+    }
+
+    private List<OutputTensor> predict(List<List<Integer>> effective, List<ByteBuffer> values) {
         if (effective != factory.shapesInFile()) {
             otherShapes.note(effective);
         } else if (defers) {
@@ -390,15 +389,12 @@ public final class ServedModel implements TfLiteModel {
                 if (!factory.giveUp(effective, e.getMessage())) {
                     throw new IllegalStateException(model.file() + ": " + e.getMessage(), e);
                 }
-            } catch (InterruptedException e) {
-                throw PlannedRuns.interrupted(e);
             }
         }
     }
 
     private Optional<List<OutputTensor>> attempt(
-            List<List<Integer>> shapes, List<ByteBuffer> values)
-            throws UnplannableException, InterruptedException {
+            List<List<Integer>> shapes, List<ByteBuffer> values) throws UnplannableException {
         ThreadGovernor governor = candidates.governor();
         ThreadGovernor.Gear gear = governor.begin();
         long nanos = 0;
@@ -424,9 +420,6 @@ public final class ServedModel implements TfLiteModel {
         try {
             return attempt(interpreter, values);
         } catch (IllegalStateException e) {
-            if (Thread.currentThread().isInterrupted()) {
-                throw e;
-            }
             otherShapes.refuse(shapes, UnplannableException.reason(e));
             throw new RefusedShapesException(UnplannableException.reason(e));
         }

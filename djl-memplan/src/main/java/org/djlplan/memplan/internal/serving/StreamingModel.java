@@ -10,6 +10,10 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.gate.Gate;
+import org.djlplan.memplan.internal.gate.Lane;
+import org.djlplan.memplan.internal.gate.Places;
 import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
 import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
@@ -32,6 +36,8 @@ final class StreamingModel implements TfLiteModel {
 
     /** Each prediction takes a turn, and so does a change of the budget. */
     private final Turns turns;
+
+    private final Lane lane = Gate.shared().lane(1, Waits.Lack.ARENAS);
 
     /** The inputs in the file. */
     private final ImmutableList<TensorInfo> inputs;
@@ -154,6 +160,11 @@ final class StreamingModel implements TfLiteModel {
         List<List<Integer>> effective =
                 InputShapes.effective(
                         inputs, service.shapesInFile(), signatures, values, givenShapes);
+        return lane.run(Places.NONE, () -> Long.MAX_VALUE, () -> predict(effective, values));
+    }
+
+    /** Predicts on the model's own thread, so it needs no place at the gate. */
+    private List<OutputTensor> predict(List<List<Integer>> effective, List<ByteBuffer> values) {
         turns.lock();
         try {
             requireOpen();

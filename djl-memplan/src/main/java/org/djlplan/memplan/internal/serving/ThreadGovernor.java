@@ -119,7 +119,7 @@ final class ThreadGovernor {
      *
      * @return the candidate that it runs with, for {@link #end}
      */
-    Gear begin() throws InterruptedException {
+    Gear begin() {
         processors.lock.lock();
         try {
             long now = processors.now();
@@ -129,12 +129,7 @@ final class ThreadGovernor {
             processors.arrive(now);
             Gear gear = gears.size() == 1 ? serving : choose(now);
             if (guarded) {
-                try {
-                    processors.enter(gear.threads);
-                } catch (InterruptedException e) {
-                    processors.leave(gear.threads);
-                    throw e;
-                }
+                processors.enter(gear.threads);
             }
             if (serving != gear) {
                 serving = gear;

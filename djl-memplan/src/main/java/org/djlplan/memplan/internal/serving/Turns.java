@@ -3,7 +3,7 @@ package org.djlplan.memplan.internal.serving;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.djlplan.memplan.internal.thread.DaemonThreads;
+import org.djlplan.memplan.internal.thread.Later;
 
 /**
  * Serializes the work on a model: predictions, in order of arrival; changes; and background work.
@@ -48,20 +48,11 @@ final class Turns {
     }
 
     /**
-     * Starts background work on a daemon thread. The caller must have a turn. Does nothing while
-     * other work runs, or if no thread can be started.
+     * Starts background work. The caller must have a turn. Does nothing while other work runs, or
+     * if no thread can be started.
      */
-    void begin(String threadName, Runnable work) {
-        if (working) {
-            return;
-        }
-        Thread thread = DaemonThreads.make(() -> run(work), threadName);
-        working = true;
-        try {
-            thread.start();
-        } catch (OutOfMemoryError e) {
-            working = false;
-        }
+    void begin(Runnable work) {
+        working = working || Later.start(() -> run(work));
     }
 
     private void run(Runnable work) {

@@ -4,12 +4,10 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import org.djlplan.memplan.internal.thread.DaemonThreads;
+import java.util.function.Predicate;
 import org.djlplan.memplan.internal.thread.ExitHook;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,10 +26,10 @@ public final class BackgroundStore<T> implements Store<T> {
 
     private static final Duration LONGEST_FLUSH = Duration.ofSeconds(5);
 
-    private static final ThreadPoolExecutor THREAD = newThread();
-
     private final Store<T> inner;
-    private final Executor thread;
+
+    /** Runs work in the background; returns false if no thread can be started. */
+    private final Predicate<Runnable> starts;
 
     /** In the order of writing; the first entry stays until it is written. */
     private final Map<StoreKey, Waiting<T>> waiting = new LinkedHashMap<>();
@@ -51,30 +49,13 @@ public final class BackgroundStore<T> implements Store<T> {
      * @param inner written to by one thread at a time
      */
     public BackgroundStore(Store<T> inner) {
-        this(inner, THREAD);
+        this(inner, Later::start);
     }
 
     @VisibleForTesting
-    BackgroundStore(Store<T> inner, Executor thread) {
+    BackgroundStore(Store<T> inner, Predicate<Runnable> starts) {
         this.inner = inner;
-        this.thread = thread;
-    }
-
-    /**
-     * The thread ends when it is idle, because it would prevent the unloading of djl-plan's
-     * classes.
-     */
-    private static ThreadPoolExecutor newThread() {
-        ThreadPoolExecutor thread =
-                new ThreadPoolExecutor(
-                        1,
-                        1,
-                        1,
-                        TimeUnit.SECONDS,
-                        new LinkedBlockingQueue<>(),
-                        DaemonThreads.named("djl-plan-store"));
-        thread.allowCoreThreadTimeOut(true);
-        return thread;
+        this.starts = starts;
     }
 
     @Override
@@ -105,13 +86,11 @@ public final class BackgroundStore<T> implements Store<T> {
 
     /** Starts to write the first value; drops it if no thread can be started. */
     private void begin(StoreKey key) {
-        try {
-            writeBeforeExit();
-            thread.execute(this::writeAll);
-        } catch (OutOfMemoryError e) {
+        writeBeforeExit();
+        if (!starts.test(this::writeAll)) {
             waiting.remove(key);
             exitFreely();
-            logger.debug("A value of {} is not stored: no thread can be started", key.model(), e);
+            logger.debug("A value of {} is not stored: no thread can be started", key.model());
         }
     }
 
@@ -154,7 +133,7 @@ public final class BackgroundStore<T> implements Store<T> {
 
     /** The writing thread is a daemon, so the JVM would not wait for it. */
     private void writeBeforeExit() {
-        atExit = Optional.of(ExitHook.add(this::flush, "djl-plan-store-exit"));
+        atExit = Optional.of(ExitHook.add(this::flush));
     }
 
     private void exitFreely() {

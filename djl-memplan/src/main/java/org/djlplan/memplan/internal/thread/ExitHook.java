@@ -18,8 +18,8 @@ public final class ExitHook implements AutoCloseable {
     }
 
     /** Registers work for the JVM's shutdown, unless the JVM is already shutting down. */
-    public static ExitHook add(Runnable work, String name) {
-        ExitHook hook = new ExitHook(DaemonThreads.make(work, name));
+    public static ExitHook add(Runnable work) {
+        ExitHook hook = new ExitHook(DaemonThreads.make(work, "djl-plan-exit"));
         try {
             Runtime.getRuntime().addShutdownHook(hook.thread);
         } catch (IllegalStateException e) {

@@ -30,15 +30,19 @@ class WorkerCountTest {
     }
 
     @Test
-    void interpretersAndArenas_fixedNumber_matchIt() {
+    void interpreters_fixedNumber_matchIt() {
         int many = 3 * CORES;
         assertEquals(many, new WorkerCount(many).interpreters());
-        assertEquals(many, new WorkerCount(many).arenas());
-        assertEquals(2 * CORES, new WorkerCount(1).arenas());
         for (int fixed : new int[] {WorkerCount.AUTO, 0}) {
             assertEquals(CORES, new WorkerCount(fixed).interpreters());
-            assertEquals(2 * CORES, new WorkerCount(fixed).arenas());
         }
         assertThrows(IllegalArgumentException.class, () -> new WorkerCount(-2));
+    }
+
+    @Test
+    void passes_ofTensorFlowLite_areAtMostItsInterpreters() {
+        assertEquals(0, new WorkerCount(0).passes(1));
+        assertEquals(3, new WorkerCount(3).passes(1));
+        assertEquals(CORES, new WorkerCount(WorkerCount.AUTO).passes(1));
     }
 }

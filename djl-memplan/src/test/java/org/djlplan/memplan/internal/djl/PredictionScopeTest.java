@@ -42,24 +42,24 @@ class PredictionScopeTest {
         return result.get();
     }
 
-    /** Returns whether another thread gets into the gate at once. */
-    private static boolean free(PredictionScope.Gate gate) throws Exception {
+    /** Returns whether another thread gets into the limit at once. */
+    private static boolean free(PredictionScope.Limit limit) throws Exception {
         CompletableFuture<Void> entered = new CompletableFuture<>();
         Thread thread =
                 new Thread(
                         () -> {
-                            gate.enter();
+                            limit.enter();
                             entered.complete(null);
-                            gate.leave();
+                            limit.leave();
                         });
         thread.start();
         Await.until(() -> entered.isDone() || thread.getState() == Thread.State.WAITING);
         boolean free = entered.isDone();
         if (!free) {
             // The thread must not keep waiting after this method.
-            gate.leave();
+            limit.leave();
             thread.join();
-            gate.enter();
+            limit.enter();
         }
         return free;
     }
@@ -107,32 +107,6 @@ class PredictionScopeTest {
     }
 
     @Test
-    void beginForward_mayWait_onlyInACallOfItsOwn() {
-        assertFalse(PredictionScope.beginForward());
-        open(call);
-        assertTrue(PredictionScope.beginForward());
-        // A block inside a block whose pass is already running.
-        assertFalse(PredictionScope.beginForward());
-    }
-
-    @Test
-    void beginForward_callInsideACall_mayNotWait() {
-        open(call);
-        open(innerCall);
-        assertFalse(PredictionScope.beginForward());
-        innerCall.close();
-        assertTrue(PredictionScope.beginForward());
-    }
-
-    @Test
-    void open_sameCallAgain_isOneScope() {
-        open(call);
-        PredictionScope.beginForward();
-        open(call);
-        assertFalse(PredictionScope.beginForward());
-    }
-
-    @Test
     void close_innerCall_theOuterOneIsBack() {
         open(call);
         open(innerCall);
@@ -153,38 +127,38 @@ class PredictionScopeTest {
     }
 
     @Test
-    void open_gate_isHeldUntilTheCallEnds() throws Exception {
-        PredictionScope.Gate gate = new PredictionScope.Gate(1);
-        PredictionScope.open(call, Optional.of(gate));
-        PredictionScope.open(call, Optional.of(gate));
-        assertFalse(free(gate));
+    void open_limit_isHeldUntilTheCallEnds() throws Exception {
+        PredictionScope.Limit limit = new PredictionScope.Limit(1);
+        PredictionScope.open(call, Optional.of(limit));
+        PredictionScope.open(call, Optional.of(limit));
+        assertFalse(free(limit));
         call.close();
-        assertTrue(free(gate));
-        // The gate was left once, not twice, so there is no second place.
-        gate.enter();
-        assertFalse(free(gate));
-        gate.leave();
+        assertTrue(free(limit));
+        // The limit was left once, not twice, so there is no second place.
+        limit.enter();
+        assertFalse(free(limit));
+        limit.leave();
     }
 
     /** Otherwise the inner call could wait for the outer call itself. */
     @Test
-    void open_callInsideACall_passesTheGate() throws Exception {
-        PredictionScope.Gate gate = new PredictionScope.Gate(1);
-        PredictionScope.open(call, Optional.of(gate));
-        PredictionScope.open(innerCall, Optional.of(gate));
+    void open_callInsideACall_passesTheLimit() throws Exception {
+        PredictionScope.Limit limit = new PredictionScope.Limit(1);
+        PredictionScope.open(call, Optional.of(limit));
+        PredictionScope.open(innerCall, Optional.of(limit));
         innerCall.close();
-        assertFalse(free(gate));
+        assertFalse(free(limit));
         call.close();
-        assertTrue(free(gate));
+        assertTrue(free(limit));
     }
 
     @Test
-    void open_managerIsClosedAlready_leavesTheGate() throws Exception {
-        PredictionScope.Gate gate = new PredictionScope.Gate(1);
+    void open_managerIsClosedAlready_leavesTheLimit() throws Exception {
+        PredictionScope.Limit limit = new PredictionScope.Limit(1);
         call.close();
         assertThrows(
-                IllegalStateException.class, () -> PredictionScope.open(call, Optional.of(gate)));
-        assertTrue(free(gate));
+                IllegalStateException.class, () -> PredictionScope.open(call, Optional.of(limit)));
+        assertTrue(free(limit));
         assertFalse(PredictionScope.isOpen());
     }
 }

@@ -8,7 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +17,7 @@ class WhenQuietTest {
     @Test
     void request_manyInARow_runsOnce() throws Exception {
         AtomicInteger runs = new AtomicInteger();
-        WhenQuiet quiet = new WhenQuiet(Duration.ofMillis(300), "quiet", runs::incrementAndGet);
+        WhenQuiet quiet = new WhenQuiet(Duration.ofMillis(300), runs::incrementAndGet);
         for (int i = 0; i < 5; i++) {
             quiet.request();
         }
@@ -34,7 +34,6 @@ class WhenQuietTest {
         WhenQuiet quiet =
                 new WhenQuiet(
                         Duration.ofMillis(1),
-                        "quiet",
                         () -> {
                             try {
                                 threads.put(Thread.currentThread());
@@ -46,7 +45,6 @@ class WhenQuietTest {
             quiet.request();
             Thread thread = threads.poll(1, TimeUnit.MINUTES);
             assertTrue(thread.isDaemon());
-            assertEquals("quiet", thread.getName());
             thread.join();
         }
     }

@@ -43,7 +43,7 @@ class ArenaPoolTest {
     }
 
     private static Arena use(Need need) {
-        try (Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow()) {
+        try (Lease lease = need.tryLease().orElseThrow()) {
             return lease.arena();
         }
     }
@@ -54,11 +54,10 @@ class ArenaPoolTest {
             Arena unused = use(need);
             pool.freeIdle();
             assertEquals(0, memory.liveCount());
-            try (Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow()) {
-                pool.freeIdle();
-                assertEquals(1, memory.liveCount());
-                assertTrue(lease.pooled());
-            }
+            Lease lease = need.tryLease().orElseThrow();
+            pool.freeIdle();
+            assertEquals(1, memory.liveCount());
+            lease.close();
             assertEquals(1, pool.metric().arenas());
         }
     }
@@ -72,7 +71,7 @@ class ArenaPoolTest {
             assertTrue(first.bytes() < LARGE && replaced.bytes() >= LARGE);
             assertEquals(replaced, use(small));
             assertEquals(replaced, use(large));
-            assertEquals(new ArenaMetric(1, replaced.bytes(), 0, 0), pool.metric());
+            assertEquals(new ArenaMetric(1, replaced.bytes(), 0), pool.metric());
         }
     }
 
@@ -81,9 +80,9 @@ class ArenaPoolTest {
         try (Need small = pool.announce(SMALL);
                 Need middle = pool.announce(MIDDLE);
                 Need large = pool.announce(LARGE)) {
-            Lease one = large.tryLease(3, Duration.ZERO).orElseThrow();
-            Lease two = middle.tryLease(3, Duration.ZERO).orElseThrow();
-            Lease three = small.tryLease(3, Duration.ZERO).orElseThrow();
+            Lease one = large.tryLease().orElseThrow();
+            Lease two = middle.tryLease().orElseThrow();
+            Lease three = small.tryLease().orElseThrow();
             List<Arena> arenas = List.of(one.arena(), two.arena(), three.arena());
             List.of(two, one, three).forEach(Lease::close);
             assertEquals(arenas.get(1), use(middle));
@@ -98,8 +97,7 @@ class ArenaPoolTest {
         try (Need need = pool.announceAny()) {
             Arena arena = null;
             for (long bytes : List.of(SMALL, LARGE, MIDDLE, LARGE)) {
-                try (Lease lease = need.lease(bytes, 1, Duration.ZERO)) {
-                    assertTrue(lease.pooled());
+                try (Lease lease = need.lease(bytes)) {
                     assertTrue(lease.arena().bytes() >= bytes);
                     assertTrue(arena == null || arena == lease.arena());
                     assertFalse(lease.arena().joinable(), "nobody else may use it");
@@ -113,7 +111,7 @@ class ArenaPoolTest {
     @Test
     void lease_sizeOfAnArenaThatDoesNotGrow_isRefused() {
         try (Need need = pool.announce(SMALL)) {
-            assertThrows(IllegalStateException.class, () -> need.lease(SMALL, 1, Duration.ZERO));
+            assertThrows(IllegalStateException.class, () -> need.lease(SMALL));
         }
     }
 
@@ -122,7 +120,7 @@ class ArenaPoolTest {
         Need small = pool.announce(SMALL);
         Need large = pool.announce(LARGE);
         assertTrue(use(large).bytes() >= LARGE);
-        Lease lease = large.tryLease(1, Duration.ZERO).orElseThrow();
+        Lease lease = large.tryLease().orElseThrow();
         large.close();
         large.close();
         assertEquals(1, memory.liveCount(), "in use");
@@ -133,63 +131,8 @@ class ArenaPoolTest {
         small.close();
     }
 
-    @Test
-    void lease_limitReached_waitsForAReturn() throws Exception {
-        try (Need need = pool.announce(SMALL)) {
-            Lease first = need.lease(1, LONG);
-            Arena arena = first.arena();
-            FutureTask<Arena> waiting =
-                    new FutureTask<>(
-                            () -> {
-                                try (Lease lease = need.lease(1, LONG)) {
-                                    assertTrue(lease.pooled());
-                                    return lease.arena();
-                                }
-                            });
-            Thread thread = new Thread(waiting);
-            thread.start();
-            Await.until(() -> waiting.isDone() || thread.getState() == Thread.State.TIMED_WAITING);
-            assertFalse(waiting.isDone());
-            first.close();
-            assertEquals(arena, waiting.get(30, TimeUnit.SECONDS));
-            assertEquals(0, pool.metric().overflows());
-        }
-    }
-
-    @Test
-    void lease_waitTimesOut_allocatesSeparateMemory() throws Exception {
-        try (Need need = pool.announce(SMALL)) {
-            Lease first = need.lease(1, Duration.ZERO);
-            for (Duration wait : List.of(Duration.ZERO, Duration.ofMillis(1))) {
-                Lease own = need.lease(1, wait);
-                assertFalse(own.pooled());
-                assertFalse(own.arena().equals(first.arena()));
-                assertEquals(1, pool.metric().arenas());
-                assertEquals(2, memory.liveCount());
-                own.close();
-                own.close();
-                assertEquals(1, memory.liveCount());
-            }
-            assertEquals(2, pool.metric().overflows());
-            first.close();
-        }
-    }
-
-    @Test
-    void tryLease_limitReached_isEmptyAndCounted() {
-        try (Need need = pool.announce(SMALL)) {
-            Lease first = need.tryLease(1, Duration.ZERO).orElseThrow();
-            assertEquals(Optional.empty(), need.tryLease(1, Duration.ZERO));
-            assertEquals(1, pool.metric().overflows());
-            Lease second = need.tryLease(2, Duration.ZERO).orElseThrow();
-            assertEquals(2, pool.metric().leased());
-            first.close();
-            second.close();
-        }
-    }
-
     private static void reach(Need need, long reachedBytes) {
-        need.tryLease(1, Duration.ZERO).orElseThrow().close(reachedBytes);
+        need.tryLease().orElseThrow().close(reachedBytes);
     }
 
     /** Kernels may read past the end of any arena; using one does not make it larger. */
@@ -287,7 +230,7 @@ class ArenaPoolTest {
     }
 
     private static Arena place(Need need, long bytes) throws InterruptedException {
-        try (Lease lease = need.lease(bytes, 1, Duration.ZERO)) {
+        try (Lease lease = need.lease(bytes)) {
             return lease.arena();
         }
     }
@@ -296,8 +239,8 @@ class ArenaPoolTest {
     void lease_overlappedOnceAndNoMore_theOtherArenaGivesItsMemoryBack() throws Exception {
         long bytes = 8L << 20;
         try (Need need = pool.announceAny()) {
-            try (Lease one = need.lease(bytes, 2, Duration.ZERO);
-                    Lease two = need.lease(bytes, 2, Duration.ZERO)) {
+            try (Lease one = need.lease(bytes);
+                    Lease two = need.lease(bytes)) {
                 assertFalse(one.arena().equals(two.arena()));
             }
             assertEquals(2 * Arena.roundedBytes(bytes), pool.metric().arenaBytes());
@@ -357,10 +300,10 @@ class ArenaPoolTest {
         try (Need any = pool.announceAny();
                 Need planned = pool.announce(MIDDLE)) {
             any.tryLeaseAlone(LARGE).orElseThrow().close();
-            planned.tryLease(1, Duration.ZERO).orElseThrow().close();
-            any.tryLease(1, Duration.ZERO).orElseThrow().close();
+            planned.tryLease().orElseThrow().close();
+            any.tryLease().orElseThrow().close();
             assertEquals(List.of(), memory.maps());
-            any.lease(MIDDLE, 1, Duration.ZERO).close();
+            any.lease(MIDDLE).close();
             assertEquals(List.of(Arena.roundedBytes(MIDDLE)), memory.maps());
         }
     }
@@ -368,8 +311,8 @@ class ArenaPoolTest {
     @Test
     void trimAll_arenaInUse_trimsWhenItIsReturned() throws Exception {
         try (Need any = pool.announceAny()) {
-            Lease lease = any.lease(LARGE, 2, Duration.ZERO);
-            Lease idle = any.lease(MIDDLE, 2, Duration.ZERO);
+            Lease lease = any.lease(LARGE);
+            Lease idle = any.lease(MIDDLE);
             idle.close();
             pool.trimAll();
             assertEquals(List.of(Arena.roundedBytes(1)), memory.trims());
@@ -385,7 +328,7 @@ class ArenaPoolTest {
     }
 
     private Lease leased(Need need) {
-        return need.tryLease(4, Duration.ZERO).orElseThrow();
+        return need.tryLease().orElseThrow();
     }
 
     @Test
@@ -409,19 +352,6 @@ class ArenaPoolTest {
             planned.close(SMALL);
             assertEquals(0, pool.metric().leased());
             assertEquals(2, pool.metric().arenas());
-        }
-    }
-
-    @Test
-    void lease_sharedArena_countsEachLeaseForTheLimit() {
-        try (Need any = pool.announceAny()) {
-            reach(any, ArenaPool.WORTH_SHARING_BYTES);
-            Lease first = any.tryLease(2, Duration.ZERO).orElseThrow();
-            Lease second = any.tryLease(2, Duration.ZERO).orElseThrow();
-            assertEquals(Optional.empty(), any.tryLease(2, Duration.ZERO));
-            first.close();
-            second.close();
-            assertEquals(1, pool.metric().arenas());
         }
     }
 
@@ -501,7 +431,7 @@ class ArenaPoolTest {
     @Test
     void abandon_arraysStayOpen_poolForgetsArena() {
         try (Need need = pool.announce(SMALL)) {
-            Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
+            Lease lease = need.tryLease().orElseThrow();
             Arena kept = lease.arena();
             lease.abandon();
             lease.abandon();
@@ -526,12 +456,12 @@ class ArenaPoolTest {
     @Test
     void lease_needOrLeaseIsOver_throws() {
         Need need = pool.announce(SMALL);
-        Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
+        Lease lease = need.tryLease().orElseThrow();
         lease.close();
         assertThrows(IllegalStateException.class, lease::arena);
         need.close();
-        assertEquals(Optional.empty(), need.tryLease(1, Duration.ZERO));
-        assertThrows(IllegalStateException.class, () -> need.lease(1, LONG));
+        assertEquals(Optional.empty(), need.tryLease());
+        assertThrows(IllegalStateException.class, () -> need.lease());
         assertThrows(IllegalArgumentException.class, () -> pool.announce(0));
     }
 
@@ -541,50 +471,16 @@ class ArenaPoolTest {
                 Need large = pool.announce(LARGE)) {
             assertTrue(use(small).bytes() >= SMALL);
             memory.exhaust(true);
-            assertThrows(IllegalStateException.class, () -> large.tryLease(1, Duration.ZERO));
-            assertThrows(IllegalStateException.class, () -> large.lease(1, LONG));
+            assertThrows(IllegalStateException.class, () -> large.tryLease());
+            assertThrows(IllegalStateException.class, () -> large.lease());
             assertEquals(0, pool.metric().leased());
             memory.exhaust(false);
-            Lease lease = large.lease(1, LONG);
+            Lease lease = large.lease();
             memory.exhaust(true);
-            assertThrows(IllegalStateException.class, () -> small.lease(1, Duration.ZERO));
+            assertThrows(IllegalStateException.class, () -> small.lease());
             lease.close();
             assertTrue(use(small).bytes() >= LARGE);
         }
-    }
-
-    /**
-     * Both wait until an arena is returned. The first in the queue may then not continue, the
-     * second may.
-     */
-    @Test
-    void lease_waitersWithDifferentLimits_firstWithinItsLimitContinues() throws Exception {
-        try (Need need = pool.announce(SMALL)) {
-            List<Lease> held =
-                    List.of(need.lease(3, LONG), need.lease(3, LONG), need.lease(3, LONG));
-            FutureTask<Boolean> strict = leasing(need, 1);
-            FutureTask<Boolean> lax = leasing(need, 3);
-            held.get(0).close();
-            assertTrue(lax.get(30, TimeUnit.SECONDS));
-            assertFalse(strict.isDone());
-            held.get(1).close();
-            held.get(2).close();
-            assertTrue(strict.get(30, TimeUnit.SECONDS));
-        }
-    }
-
-    private static FutureTask<Boolean> leasing(Need need, int limit) {
-        FutureTask<Boolean> task =
-                new FutureTask<>(
-                        () -> {
-                            try (Lease lease = need.lease(limit, LONG)) {
-                                return lease.pooled();
-                            }
-                        });
-        Thread thread = new Thread(task);
-        thread.start();
-        Await.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
-        return task;
     }
 
     @Test
@@ -606,13 +502,11 @@ class ArenaPoolTest {
         int count = 0;
         for (; count < 400; count++) {
             long bytes = 1L + random.nextInt(1 << (1 + random.nextInt(20)));
-            Duration wait = random.nextInt(5) == 0 ? Duration.ZERO : LONG;
             try (Need need = pool.announce(bytes);
-                    Lease lease = need.lease(3, wait)) {
+                    Lease lease = need.lease()) {
                 Arena arena = lease.arena();
                 assertTrue(arena.bytes() > bytes, "too small");
                 assertTrue(inUse.add(arena), "lent twice");
-                assertTrue(pool.metric().leased() <= 3);
                 inUse.remove(arena);
             }
         }

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.memplan.internal.thread.Later;
 import org.junit.jupiter.api.Test;
 
 class SettlingTest {

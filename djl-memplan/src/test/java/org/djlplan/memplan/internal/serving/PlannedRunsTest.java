@@ -25,7 +25,7 @@ class PlannedRunsTest {
     private final AtomicInteger delegates = new AtomicInteger();
     private final InterpreterFactory factory =
             engine.factory(threads -> new FakeEngine.FakeDelegate(() -> {}, delegates));
-    private final PlannedRuns runs = new PlannedRuns(factory, 1, false);
+    private final PlannedRuns runs = new PlannedRuns(factory, 1, 1, false);
 
     private static List<ByteBuffer> values() {
         return List.of(ByteBuffer.allocate(IN_FILE_BYTES));
@@ -39,8 +39,11 @@ class PlannedRunsTest {
     @Test
     void run_plannedInterpreter_returnsTheArena() throws Exception {
         try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
-            runs.notePrediction();
-            assertEquals(1, runs.run(built, values()).orElseThrow().size());
+            assertEquals(
+                    1,
+                    runs.atGate(FakeEngine.IN_FILE, () -> runs.run(built, values()))
+                            .orElseThrow()
+                            .size());
             assertCounts(1, 0);
             assertEquals(0, ArenaPool.shared().metric().leased());
         }
@@ -50,8 +53,8 @@ class PlannedRunsTest {
     void run_stockInterpreter_isCounted() throws Exception {
         assertTrue(factory.giveUp(FakeEngine.IN_FILE, "a test"));
         try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
-            runs.notePrediction();
-            assertTrue(runs.run(built, values()).isPresent());
+            assertTrue(
+                    runs.atGate(FakeEngine.IN_FILE, () -> runs.run(built, values())).isPresent());
             assertCounts(1, 1);
         }
     }
@@ -69,7 +72,7 @@ class PlannedRunsTest {
     /** Only until its first run: another one would not have its state. */
     @Test
     void run_planNoLongerFitsAndModelKeepsState_isAnErrorOnceItRan() throws Exception {
-        PlannedRuns stateful = new PlannedRuns(factory, 1, true);
+        PlannedRuns stateful = new PlannedRuns(factory, 1, 1, true);
         try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
             engine.arenaFits = false;
             assertEquals(Optional.empty(), stateful.run(built, values()));

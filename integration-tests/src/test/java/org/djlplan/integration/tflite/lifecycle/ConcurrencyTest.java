@@ -75,6 +75,32 @@ class ConcurrencyTest {
         }
     }
 
+    /** More callers than interpreters, so that most of them wait. */
+    @Test
+    void predict_interruptedCallers_getTheirAnswersAndStayInterrupted() throws Exception {
+        Path file = TestModels.built("chains");
+        try (StockInterpreter stock = new StockInterpreter(file, 1);
+                ZooModel<NDList, NDList> model =
+                        Planned.load(file, Map.of("memplan.threads", 1, "memplan.workers", 1))) {
+            List<ByteBuffer> inputs = stock.randomInputs(1);
+            List<ByteBuffer> expected = stock.run(inputs);
+            List<List<Integer>> shapes = stock.shapes();
+            int right =
+                    onThreads(
+                            thread -> {
+                                int count = 0;
+                                for (int i = 0; i < INPUTS; i++) {
+                                    Thread.currentThread().interrupt();
+                                    boolean same =
+                                            Planned.predict(model, inputs, shapes).equals(expected);
+                                    count += same && Thread.interrupted() ? 1 : 0;
+                                }
+                                return count;
+                            });
+            assertEquals(THREADS * INPUTS, right);
+        }
+    }
+
     private interface Work {
         int run(int thread) throws Exception;
     }

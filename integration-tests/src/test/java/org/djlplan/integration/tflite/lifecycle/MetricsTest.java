@@ -127,8 +127,8 @@ class MetricsTest {
         }
     }
 
-    private static double workerWaits(MeterRegistry registry) {
-        return registry.get("djlplan.wait").tag("cause", "WORKERS").functionTimer().count();
+    private static double interpreterWaits(MeterRegistry registry) {
+        return registry.get("djlplan.wait").tag("cause", "INTERPRETERS").functionTimer().count();
     }
 
     @Test
@@ -195,7 +195,7 @@ class MetricsTest {
     void pools_predictionsWait_areCounted() throws Exception {
         MeterRegistry registry = new SimpleMeterRegistry();
         new PoolMetrics().bindTo(registry);
-        double before = workerWaits(registry);
+        double before = interpreterWaits(registry);
         try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of("memplan.workers", "1"))) {
             predict(model, 1);
             assertTrue(gauge(registry, "djlplan.arenas") > 0);
@@ -203,7 +203,7 @@ class MetricsTest {
                     PlannedModels.pools().arenas().bytes(),
                     gauge(registry, "djlplan.arenas.bytes"));
             predictAtOnce(model, MODEL, 4, 50);
-            assertTrue(workerWaits(registry) > before);
+            assertTrue(interpreterWaits(registry) > before);
             assertTrue(PlannedModels.pools().waits().nanos() > 0);
             assertEquals(0, gauge(registry, "djlplan.workers.busy"));
             assertEquals(0, gauge(registry, "djlplan.workers.waiting"));

@@ -38,7 +38,7 @@ import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.djl.SharedModels;
-import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.io.ByteStreams;

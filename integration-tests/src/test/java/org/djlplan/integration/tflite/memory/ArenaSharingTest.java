@@ -7,22 +7,16 @@ import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.internal.runtime.ArenaMetric;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -82,48 +76,6 @@ class ArenaSharingTest {
             }
             predictOnce(small, "blaze_face");
             assertTrue(ArenaPool.shared().metric().arenaBytes() < before);
-        }
-    }
-
-    @Test
-    @Tag("long")
-    void predict_allArenasTakenForTooLong_runsInMemoryOfItsOwn() throws Exception {
-        try (ZooModel<NDList, NDList> model = load("blaze_face", Map.of("memplan.workers", 1));
-                ArenaPool.Need other = ArenaPool.shared().announce(1 << 20);
-                ArenaPool.Lease taken = other.lease(1, Duration.ZERO)) {
-            assertTrue(taken.pooled());
-            predictOnce(model, "blaze_face");
-            assertEquals(1, PlanReport.of(model).orElseThrow().predictions().unplanned());
-        }
-    }
-
-    @Test
-    void predict_allArenasTaken_waitsUntilOneIsReturned() throws Exception {
-        try (ZooModel<NDList, NDList> model = load("blaze_face", Map.of("memplan.workers", 1));
-                ArenaPool.Need other = ArenaPool.shared().announce(1 << 20)) {
-            ArenaPool.Lease taken = other.lease(1, Duration.ZERO);
-            CompletableFuture<Void> prediction =
-                    CompletableFuture.runAsync(() -> predictUnchecked(model));
-            Await.until(() -> prediction.isDone() || waitsForAnArena());
-            assertTrue(!prediction.isDone());
-            taken.close();
-            prediction.get(30, TimeUnit.SECONDS);
-            assertEquals(0, PlanReport.of(model).orElseThrow().predictions().unplanned());
-        }
-    }
-
-    private static boolean waitsForAnArena() {
-        return Thread.getAllStackTraces().entrySet().stream()
-                .filter(each -> each.getKey().getState() == Thread.State.TIMED_WAITING)
-                .flatMap(each -> Stream.of(each.getValue()))
-                .anyMatch(frame -> frame.getClassName().startsWith(ArenaPool.class.getName()));
-    }
-
-    private static void predictUnchecked(ZooModel<NDList, NDList> model) {
-        try {
-            predictOnce(model, "blaze_face");
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
         }
     }
 

@@ -7,7 +7,6 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,11 +20,9 @@ import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
-import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -100,33 +97,6 @@ class TorchConcurrencyTest {
             assertEquals(2L * THREADS * SEEDS, report.predictions().total());
             assertTrue(ArenaPool.shared().metric().arenas() <= THREADS);
             assertEquals(0, ArenaPool.shared().metric().leased());
-        }
-    }
-
-    @Test
-    void predict_allArenasTakenWithoutWorkers_isServedByTheEngineAndCounted() throws Exception {
-        Torch.threads(1);
-        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
-        ModelInputs inputs = TorchScriptModels.named("cnn").inputSets().get(1);
-        List<List<Output>> expected = Torch.stock(file, inputs, SEEDS);
-        int most = 2 * Machine.cores();
-        long overflows = ArenaPool.shared().metric().overflows();
-        List<ArenaPool.Lease> taken = new ArrayList<>();
-        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.workers", 0));
-                ArenaPool.Need others = ArenaPool.shared().announce(1)) {
-            assertEquals(expected.get(0), Torch.predict(model, inputs, 0));
-            assertEquals(0, Torch.report(model).predictions().unplanned());
-            for (int i = 0; i < most; i++) {
-                taken.add(others.lease(most, Duration.ZERO));
-            }
-            assertEquals(expected.get(1), Torch.predict(model, inputs, 1));
-            assertEquals(overflows + 1, ArenaPool.shared().metric().overflows());
-            assertEquals(1, Torch.report(model).predictions().unplanned());
-            taken.forEach(ArenaPool.Lease::close);
-            assertEquals(expected.get(2), Torch.predict(model, inputs, 2));
-            PlanReport report = Torch.report(model);
-            assertEquals(1, report.predictions().unplanned());
-            assertEquals(0, report.predictions().unplannedAllocations());
         }
     }
 }

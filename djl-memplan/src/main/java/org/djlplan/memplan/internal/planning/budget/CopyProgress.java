@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
-import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,17 +1,14 @@
 package org.djlplan.memplan.internal.runtime.ort;
 
 import java.util.Locale;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.report.BudgetReport;
 
 /**
  * The budget of one model: the bytes that its weights and one prediction may take together. The
- * weights stay in memory. Predictions run one at a time. Thread-safe.
+ * weights stay in memory. Thread-safe.
  */
 final class OrtBudget {
 
@@ -22,9 +19,6 @@ final class OrtBudget {
 
     private final long weightsBytes;
 
-    /** Held by a prediction. */
-    private final Lock turn = new ReentrantLock(true);
-
     private volatile LongSupplier bytes;
 
     /**
@@ -34,16 +28,6 @@ final class OrtBudget {
     OrtBudget(long weightsBytes, LongSupplier bytes) {
         this.weightsBytes = weightsBytes;
         this.bytes = bytes;
-    }
-
-    /** Waits for the model's turn and runs a prediction on this thread. */
-    <T> T inTurn(Supplier<T> prediction) {
-        turn.lock();
-        try {
-            return prediction.get();
-        } finally {
-            turn.unlock();
-        }
     }
 
     /** Returns the supplier of the current budget. */

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.runtime.ort;
 
 import com.sun.jna.Pointer;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -12,6 +11,7 @@ import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.Keeping;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.PredictionTally;
@@ -94,18 +94,16 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     /**
-     * Runs a forward pass, whose allocations get places in an arena.
+     * Runs a forward pass, whose allocations get places in an arena. With a budget, the caller runs
+     * one at a time.
      *
+     * @param elements number of elements of the inputs
      * @param pass runs on this thread
      * @return the result of {@code pass}
      * @throws IllegalStateException caused by a {@link BudgetTooSmallException} if it needs more
      *     than the budget
      */
-    public <T> T run(Supplier<T> pass) {
-        return budget.isPresent() ? budget.get().inTurn(() -> inArena(pass)) : inArena(pass);
-    }
-
-    private <T> T inArena(Supplier<T> pass) {
+    public <T> T run(long elements, Supplier<T> pass) {
         Optional<Run> run = begin();
         if (run.isEmpty()) {
             tally.outsideArenas();
@@ -118,7 +116,7 @@ public final class OrtMemory implements AutoCloseable {
             throw refused == 0 ? e : tooSmall(refused, e);
         } finally {
             if (run.isPresent()) {
-                end(run.get());
+                end(run.get(), elements);
             }
         }
     }
@@ -158,6 +156,11 @@ public final class OrtMemory implements AutoCloseable {
         budget.orElseThrow().check(tally.reachedBytes());
     }
 
+    /** Returns the memory that predictions needed. */
+    public NeededMemory needed() {
+        return tally.needed();
+    }
+
     private long limitBytes() {
         return budget.isPresent() ? budget.get().arenaBytes() : Long.MAX_VALUE;
     }
@@ -181,7 +184,7 @@ public final class OrtMemory implements AutoCloseable {
         long[] counters = new long[RunCounters.COUNT];
         Optional<ArenaPool.Lease> lease;
         try {
-            lease = need.tryLease(Integer.MAX_VALUE, Duration.ZERO);
+            lease = need.tryLease();
         } catch (NoArenaException e) {
             return Optional.empty();
         }
@@ -212,7 +215,7 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     /** Ends a run on its thread, also if there is no memory for what it recorded. */
-    private void end(Run run) {
+    private void end(Run run, long elements) {
         OrtNative.djlplan_ort_pause();
         try {
             if (run.recorded()) {
@@ -224,7 +227,7 @@ public final class OrtMemory implements AutoCloseable {
         } finally {
             OrtNative.djlplan_run_finish(run.run(), run.counters(), NONE, 0);
             try {
-                tally.online(run.counters());
+                tally.online(elements, run.counters());
                 if (outputs.isPresent()) {
                     outputs.get().note(run.counters()[RunCounters.KEPT_REACHED]);
                 }

@@ -8,19 +8,18 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.djlplan.memplan.internal.events.Waits;
-import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * The interpreters of one model, for all candidates that serve. Each interpreter is used by one
- * thread at a time, and at most {@code limit} interpreters are in use at once. At most {@code
- * limit} exist, plus one for each candidate beyond the first, plus one while the pool switches to
- * other candidates. Idle interpreters are closed after some time, except the model's last one. Idle
- * interpreters for other shapes than the file's are closed earlier if they hold much memory.
+ * thread at a time. The pool never waits: the gate lets at most {@code limit} predictions of the
+ * model pass at once. At most {@code limit} interpreters exist, plus one for each candidate beyond
+ * the first, plus those that the pool is closing or preparing for other candidates. Idle
+ * interpreters are closed after some time, except the model's last one. Idle interpreters for other
+ * shapes than the file's are closed earlier if they hold much memory.
  */
 public final class InterpreterPool implements AutoCloseable {
 
@@ -69,7 +68,6 @@ public final class InterpreterPool implements AutoCloseable {
     private final int limit;
     private final Supply supply;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
     private final IdleInterpreters idle;
     private final Set<ModelInterpreter> busy = new HashSet<>();
 
@@ -92,7 +90,7 @@ public final class InterpreterPool implements AutoCloseable {
     private boolean sweepPending;
 
     /**
-     * @param limit how many interpreters may be in use at once
+     * @param limit how many interpreters are in use at once
      * @param idleAfter how long an unused one is kept
      * @param supply makes the interpreters
      * @param whenEmpty called once, when the pool is closed and the last interpreter is gone
@@ -105,44 +103,32 @@ public final class InterpreterPool implements AutoCloseable {
     }
 
     /**
-     * Returns an interpreter for these shapes that is the caller's until {@link #giveBack}.
+     * Returns an interpreter for these shapes that is the caller's until {@link #giveBack}. Builds
+     * one, or allocates another one for these shapes, if necessary.
      *
      * @param wanted a candidate that serves; if it no longer does, the result is for another one
      */
     public ModelInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
-            throws InterruptedException, UnplannableException {
+            throws UnplannableException {
         List<ModelInterpreter> evicted = List.of();
         Optional<ModelInterpreter> reshaped;
-        long since = 0;
-        lock.lockInterruptibly();
+        lock.lock();
         try {
-            while (true) {
-                checkState(!closed, "the model is closed");
-                if (busy.size() + building < limit) {
-                    Candidate candidate = supply.serving(shapes, wanted);
-                    Optional<ModelInterpreter> found = idle.take(shapes, candidate);
-                    if (found.isPresent()) {
-                        busy.add(found.get());
-                        countWait(since);
-                        idle.noteShapes(shapes, found.get().hasShapesInFile());
-                        return found.get();
-                    }
-                    boolean room = hasRoom();
-                    reshaped = idle.takeOther(shapes, candidate, room, supply);
-                    if (reshaped.isPresent() || room) {
-                        break;
-                    }
-                    if (!idle.isEmpty()) {
-                        evicted = List.of(idle.takeOldest());
-                        closing++;
-                        break;
-                    }
-                }
-                since = since == 0 ? System.nanoTime() : since;
-                changed.await();
+            checkState(!closed, "the model is closed");
+            Candidate candidate = supply.serving(shapes, wanted);
+            Optional<ModelInterpreter> found = idle.take(shapes, candidate);
+            if (found.isPresent()) {
+                busy.add(found.get());
+                idle.noteShapes(shapes, found.get().hasShapesInFile());
+                return found.get();
+            }
+            boolean room = idle.size() + busy.size() + building + closing < most();
+            reshaped = idle.takeOther(shapes, candidate, room, supply);
+            if (reshaped.isEmpty() && !room && !idle.isEmpty()) {
+                evicted = List.of(idle.takeOldest());
+                closing++;
             }
             building++;
-            countWait(since);
             idle.noteShapes(shapes, supply.isInFile(shapes));
         } finally {
             lock.unlock();
@@ -169,24 +155,6 @@ public final class InterpreterPool implements AutoCloseable {
     }
 
     /**
-     * @param since when a wait began, however often it was woken; 0 if there was none
-     */
-    private static void countWait(long since) {
-        if (since != 0) {
-            Waits.end(Waits.Lack.INTERPRETERS, since);
-        }
-    }
-
-    /** Returns whether there may be one interpreter more. The caller holds the lock. */
-    private boolean hasRoom() {
-        return all() < most();
-    }
-
-    private int all() {
-        return idle.size() + busy.size() + building + closing;
-    }
-
-    /**
      * Has room for one interpreter per further candidate, so that returning to an earlier candidate
      * builds none.
      */
@@ -210,17 +178,13 @@ public final class InterpreterPool implements AutoCloseable {
 
     /**
      * Keeps the pool, and with it the model, from ending until {@link #leave}, because an
-     * interpreter is built outside. Waits for interpreters that are being closed, so that at most
-     * one too many exists.
+     * interpreter is built outside.
      *
      * @throws IllegalStateException if it is closed
      */
     public void enter() {
         lock.lock();
         try {
-            while (!closed && closing > 0 && all() > most()) {
-                changed.awaitUninterruptibly();
-            }
             checkState(!closed, "the model is closed");
             visits++;
         } finally {
@@ -270,7 +234,6 @@ public final class InterpreterPool implements AutoCloseable {
                 }
             }
             closing += gone.size();
-            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -278,8 +241,8 @@ public final class InterpreterPool implements AutoCloseable {
     }
 
     /**
-     * Closes interpreters that are counted as closing. Threads that wait for their room, or for the
-     * end of the pool, continue even if closing fails.
+     * Closes interpreters that are counted as closing. The pool's end is announced even if closing
+     * fails.
      */
     private void dispose(List<ModelInterpreter> gone) {
         if (gone.isEmpty()) {
@@ -293,7 +256,6 @@ public final class InterpreterPool implements AutoCloseable {
             lock.lock();
             try {
                 closing -= gone.size();
-                changed.signalAll();
                 announceEmpty();
             } finally {
                 lock.unlock();
@@ -320,7 +282,6 @@ public final class InterpreterPool implements AutoCloseable {
                 if (built != null) {
                     busy.add(built);
                 }
-                changed.signal();
                 announceEmpty();
             } finally {
                 lock.unlock();
@@ -352,7 +313,6 @@ public final class InterpreterPool implements AutoCloseable {
                 gone = List.of(interpreter);
             }
             closing += gone.size();
-            changed.signal();
         } finally {
             lock.unlock();
         }
@@ -409,7 +369,6 @@ public final class InterpreterPool implements AutoCloseable {
             closed = true;
             gone = idle.takeAll();
             closing += gone.size();
-            changed.signalAll();
             announceEmpty();
         } finally {
             lock.unlock();

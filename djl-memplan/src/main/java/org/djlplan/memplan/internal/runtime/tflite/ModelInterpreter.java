@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
@@ -94,6 +93,11 @@ public final class ModelInterpreter implements AutoCloseable {
             long arenaBytes,
             int delegatedOperators,
             int partitions) {
+
+        /** Returns the memory that a prediction needs. */
+        public long neededBytes() {
+            return ownBytes + arenaBytes;
+        }
 
         /** Returns the same with other inputs and outputs. */
         public Description of(
@@ -291,23 +295,17 @@ public final class ModelInterpreter implements AutoCloseable {
     }
 
     /**
-     * Returns an arena for the plan.
+     * Returns an arena for the plan; empty if no tensor needs a place in one.
      *
-     * @param limit how many arenas of the pool may be in use at once
-     * @param wait how long to wait for one; after that the lease has separate memory
-     * @return empty if no tensor needs a place in one
      * @throws org.djlplan.memplan.internal.runtime.NoArenaException if there is no memory for one
      */
-    public Optional<ArenaPool.Lease> lease(int limit, Duration wait) throws InterruptedException {
+    public Optional<ArenaPool.Lease> lease() {
         Allocated now = allocated;
         if (now.need().isEmpty()) {
             return Optional.empty();
         }
         ArenaPool.Need need = now.need().get();
-        return Optional.of(
-                now.grows()
-                        ? need.lease(now.description().arenaBytes(), limit, wait)
-                        : need.lease(limit, wait));
+        return Optional.of(now.grows() ? need.lease(now.description().arenaBytes()) : need.lease());
     }
 
     /**
@@ -363,9 +361,9 @@ public final class ModelInterpreter implements AutoCloseable {
      * Leases an arena until this is closed, for measurements, so that only the engine runs between
      * two runs.
      */
-    public void keepArena() throws InterruptedException {
+    public void keepArena() {
         if (kept.isEmpty()) {
-            kept = lease(Integer.MAX_VALUE, Duration.ZERO);
+            kept = lease();
         }
     }
 

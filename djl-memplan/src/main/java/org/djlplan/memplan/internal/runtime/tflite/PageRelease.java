@@ -2,6 +2,8 @@ package org.djlplan.memplan.internal.runtime.tflite;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
@@ -14,19 +16,19 @@ final class PageRelease {
     private static final Duration PAUSE = Duration.ofMillis(2);
 
     private final List<OpenModel> models;
-    private final Thread thread;
+    private final CountDownLatch ended = new CountDownLatch(1);
     private volatile boolean done;
 
     private PageRelease(List<OpenModel> models) {
         this.models = models;
-        thread = new Thread(this::release, "djl-plan-release");
-        thread.setDaemon(true);
     }
 
     /** Begins to release pages. The models must not be closed before the result is. */
     static PageRelease of(List<OpenModel> models) {
         PageRelease release = new PageRelease(models);
-        release.thread.start();
+        if (!Later.start(release::release)) {
+            release.ended.countDown();
+        }
         return release;
     }
 
@@ -35,12 +37,13 @@ final class PageRelease {
             models.forEach(OpenModel::releasePages);
             Uninterruptibles.sleepUninterruptibly(PAUSE);
         }
+        ended.countDown();
     }
 
     /** Ends after releasing all pages. */
     void close() {
         done = true;
-        Uninterruptibles.joinUninterruptibly(thread);
+        Uninterruptibles.awaitUninterruptibly(ended);
         models.forEach(OpenModel::releasePages);
     }
 }

@@ -78,7 +78,7 @@ final class Passes {
 
     private static synchronized void opened() {
         if (hook.isEmpty()) {
-            hook = Optional.of(ExitHook.add(Passes::awaitNone, "djl-plan-torch-exit"));
+            hook = Optional.of(ExitHook.add(Passes::awaitNone));
         }
         models++;
     }

@@ -8,10 +8,10 @@ import java.util.Set;
 import java.util.function.Function;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
-import org.djlplan.memplan.internal.runtime.Later;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.PredictionTally;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.memplan.internal.thread.Later;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -73,12 +73,10 @@ final class RecurringPlans implements AutoCloseable {
 
     /**
      * Begins a prediction on this thread: by a plan if there is one, otherwise online; empty as for
-     * {@link TorchArenas#begin(Duration, boolean, TorchArenas.Ending)}.
-     *
-     * @param wait how long to wait for an arena
+     * {@link TorchArenas#begin(boolean, TorchArenas.Ending)}.
      */
-    Optional<TorchPrediction> begin(PredictionKind prediction, Duration wait) {
-        return of(prediction).begin(wait);
+    Optional<TorchPrediction> begin(PredictionKind prediction, long elements) {
+        return of(prediction).begin(elements);
     }
 
     private Kind of(PredictionKind prediction) {
@@ -119,10 +117,10 @@ final class RecurringPlans implements AutoCloseable {
         /** Whether no plan is made any more. */
         private boolean dropped;
 
-        Optional<TorchPrediction> begin(Duration wait) {
+        Optional<TorchPrediction> begin(long elements) {
             Optional<Plan> now = plan();
             if (now.isPresent()) {
-                Optional<TorchPrediction> placed = replay(now.get());
+                Optional<TorchPrediction> placed = replay(now.get(), elements);
                 if (placed.isPresent()) {
                     return placed;
                 }
@@ -130,7 +128,7 @@ final class RecurringPlans implements AutoCloseable {
             boolean records = beginRecording();
             Optional<TorchPrediction> begun = Optional.empty();
             try {
-                begun = arenas.begin(wait, records, new Online(records));
+                begun = arenas.begin(records, new Online(records, elements));
             } finally {
                 if (records && begun.isEmpty()) {
                     setPending(false);
@@ -157,11 +155,11 @@ final class RecurringPlans implements AutoCloseable {
             wasteful = Math.min(wasteful + 1, WASTEFUL);
         }
 
-        private Optional<TorchPrediction> replay(Plan now) {
+        private Optional<TorchPrediction> replay(Plan now, long elements) {
             return arenas.beginAlone(
                     Math.max(1, now.places.arenaBytes()),
                     arena -> replay(now, arena),
-                    (run, failed) -> endReplay(run, failed, now));
+                    (run, failed) -> endReplay(run, failed, now, elements));
         }
 
         private synchronized Optional<AllocationWatch.Run> replay(Plan now, Arena arena) {
@@ -171,9 +169,9 @@ final class RecurringPlans implements AutoCloseable {
         }
 
         private AllocationWatch.Outcome endReplay(
-                AllocationWatch.Run run, boolean failed, Plan now) {
+                AllocationWatch.Run run, boolean failed, Plan now, long elements) {
             AllocationWatch.Outcome outcome = run.finish();
-            tally.planned(now.places.strategy(), outcome.counters());
+            tally.planned(now.places.strategy(), elements, outcome.counters());
             boolean diverges;
             boolean excludes;
             synchronized (this) {
@@ -196,11 +194,13 @@ final class RecurringPlans implements AutoCloseable {
         private final class Online implements TorchArenas.Ending {
 
             private final boolean records;
+            private final long elements;
             private Optional<AllocationTrace> trace = Optional.empty();
             private long reachedBytes;
 
-            Online(boolean records) {
+            Online(boolean records, long elements) {
                 this.records = records;
+                this.elements = elements;
             }
 
             @Override
@@ -213,7 +213,7 @@ final class RecurringPlans implements AutoCloseable {
                     }
                 }
                 AllocationWatch.Outcome outcome = run.finish();
-                tally.online(outcome.counters());
+                tally.online(elements, outcome.counters());
                 reachedBytes = outcome.reachedBytes();
                 if (outcome.isWasteful()) {
                     noteWaste();

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -10,28 +9,24 @@ import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 
 /**
- * The arenas of one model's predictions: the pool that they are leased from, the number that may be
- * leased at once, and the watch of allocations in them. This class also begins online predictions,
- * which have no plan: each allocation gets the lowest free place in an arena that grows as
- * necessary.
+ * The arenas of one model's predictions: the pool that they are leased from, and the watch of
+ * allocations in them. This class also begins online predictions, which have no plan: each
+ * allocation gets the lowest free place in an arena that grows as necessary.
  */
 final class TorchArenas implements AutoCloseable {
 
     private final AllocationWatch watch;
     private final ArenaPool pool;
-    private final int most;
     private final TorchPrediction.Guard guard;
     private final ArenaPool.Need need;
 
     /**
      * @param watch closed with this
-     * @param most how many arenas of the pool may be in use at once
      * @param guard receives errors of endings, so that they do not reach a prediction's caller
      */
-    TorchArenas(AllocationWatch watch, ArenaPool pool, int most, TorchPrediction.Guard guard) {
+    TorchArenas(AllocationWatch watch, ArenaPool pool, TorchPrediction.Guard guard) {
         this.watch = watch;
         this.pool = pool;
-        this.most = most;
         this.guard = guard;
         need = pool.announceAny();
     }
@@ -55,11 +50,10 @@ final class TorchArenas implements AutoCloseable {
      * Begins an online prediction on this thread; empty if there is no arena for it, or a run is
      * current.
      *
-     * @param wait how long to wait for an arena
      * @param recorded whether its allocations are recorded for planning
      */
-    Optional<TorchPrediction> begin(Duration wait, boolean recorded, Ending ending) {
-        Optional<ArenaPool.Lease> lease = need.tryLease(most, wait);
+    Optional<TorchPrediction> begin(boolean recorded, Ending ending) {
+        Optional<ArenaPool.Lease> lease = need.tryLease();
         if (lease.isEmpty()) {
             return Optional.empty();
         }
@@ -110,12 +104,11 @@ final class TorchArenas implements AutoCloseable {
     /**
      * Begins a pass on this thread that allocates differently from predictions. Memory that it
      * frees is returned to the system at once, because later predictions do not need it. Empty as
-     * for {@link #begin(Duration, boolean, Ending)}.
+     * for {@link #begin(boolean, Ending)}.
      */
     Optional<TorchPrediction> beginOneOff() {
         pool.freeIdle();
         return begin(
-                Duration.ZERO,
                 false,
                 new Ending() {
                     @Override

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -9,11 +8,11 @@ import java.util.function.Supplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.config.BudgetResolver;
-import org.djlplan.memplan.internal.config.WorkerCount;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.PredictionTally;
@@ -60,13 +59,11 @@ public final class TorchMemory implements AutoCloseable {
 
     /**
      * @param model its name, for warnings
-     * @param workers how many passes run at once, which limits its arenas
      * @param planner plans recorded allocations
      * @param weights the weights of a model with a budget; closed with this object
      */
     public TorchMemory(
             String model,
-            WorkerCount workers,
             Function<AllocationTrace, EvaluatedPlan> planner,
             Optional<StreamedWeights> weights) {
         this.model = model;
@@ -79,20 +76,18 @@ public final class TorchMemory implements AutoCloseable {
             // only.
             arenas =
                     weights.isPresent()
-                            ? newArenas(Optional.empty(), new ArenaPool(), 1)
+                            ? newArenas(Optional.empty(), new ArenaPool())
                             : newArenas(
-                                    Optional.of(OutputArena.shared().use()),
-                                    ArenaPool.shared(),
-                                    workers.arenas());
+                                    Optional.of(OutputArena.shared().use()), ArenaPool.shared());
         } catch (RuntimeException | Error e) {
             passes.close();
             throw e;
         }
     }
 
-    private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool, int most) {
+    private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool) {
         return new TorchArenas(
-                new NativeWatch(outputs), pool, most, TorchPrediction.Guard.handing(this::stop));
+                new NativeWatch(outputs), pool, TorchPrediction.Guard.handing(this::stop));
     }
 
     /**
@@ -100,21 +95,15 @@ public final class TorchMemory implements AutoCloseable {
      * the prediction ends, such as memory for the arena, the engine makes the model's allocations
      * from then on, with one warning.
      *
+     * @param elements number of elements of the inputs
      * @param inputs not called unless the model has plans or a budget
-     * @param mayWait whether it may wait for an arena that another prediction returns
      */
-    public TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, boolean mayWait) {
+    public TorchPrediction begin(long elements, Supplier<ImmutableList<ArrayType>> inputs) {
         if (weights.isEmpty()) {
-            return allocate(inputs, mayWait).counted();
+            return allocate(elements, inputs).counted();
         }
         PredictionKind kind = PredictionKind.of(inputs.get());
-        return inTurn(() -> allocate(inputs, mayWait), weights.get().begin(kind, arenaBytes()));
-    }
-
-    /** Begins a prediction on this thread with inputs of these types. */
-    public TorchPrediction begin(List<ArrayType> inputs, boolean mayWait) {
-        ImmutableList<ArrayType> known = ImmutableList.copyOf(inputs);
-        return begin(() -> known, mayWait);
+        return inTurn(() -> allocate(elements, inputs), weights.get().begin(kind, arenaBytes()));
     }
 
     private static TorchPrediction inTurn(
@@ -129,7 +118,7 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    private TorchPrediction allocate(Supplier<ImmutableList<ArrayType>> inputs, boolean mayWait) {
+    private TorchPrediction allocate(long elements, Supplier<ImmutableList<ArrayType>> inputs) {
         if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
             countUnplanned();
             return TorchPrediction.unplanned();
@@ -138,7 +127,7 @@ public final class TorchMemory implements AutoCloseable {
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
         try {
-            return begin(inputs, mayWait ? ArenaPool.LONGEST_WAIT : Duration.ZERO);
+            return newPrediction(elements, inputs);
         } catch (RuntimeException | Error e) {
             stop(e);
             countUnplanned();
@@ -148,18 +137,20 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    private TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, Duration wait) {
+    private TorchPrediction newPrediction(
+            long elements, Supplier<ImmutableList<ArrayType>> inputs) {
+        TorchArenas.Ending online = (run, failed) -> endOnline(run, elements);
         Optional<TorchPrediction> begun = Optional.empty();
         if (recording.wanted.compareAndSet(true, false)) {
-            begun = arenas.begin(wait, true, this::endRecorded);
+            begun = arenas.begin(true, (run, failed) -> endRecorded(run, failed, elements));
         } else if (plans.isPresent()) {
             Optional<PredictionKind> kind = kind(inputs);
             begun =
                     kind.isPresent()
-                            ? plans.get().begin(kind.get(), wait)
-                            : arenas.begin(wait, false, this::endOnline);
+                            ? plans.get().begin(kind.get(), elements)
+                            : arenas.begin(false, online);
         } else {
-            begun = arenas.begin(wait, false, this::endOnline);
+            begun = arenas.begin(false, online);
         }
         if (begun.isEmpty()) {
             countUnplanned();
@@ -167,18 +158,19 @@ public final class TorchMemory implements AutoCloseable {
         return begun.orElseGet(TorchPrediction::unplanned);
     }
 
-    private AllocationWatch.Outcome endOnline(AllocationWatch.Run run, boolean failed) {
+    private AllocationWatch.Outcome endOnline(AllocationWatch.Run run, long elements) {
         AllocationWatch.Outcome outcome = run.finish();
-        tally.online(outcome.counters());
+        tally.online(elements, outcome.counters());
         if (outcome.isWasteful()) {
             planRecurring();
         }
         return outcome;
     }
 
-    private AllocationWatch.Outcome endRecorded(AllocationWatch.Run run, boolean failed) {
+    private AllocationWatch.Outcome endRecorded(
+            AllocationWatch.Run run, boolean failed, long elements) {
         recording.last = failed ? Optional.empty() : run.recorded();
-        return endOnline(run, failed);
+        return endOnline(run, elements);
     }
 
     private synchronized void planRecurring() {
@@ -281,6 +273,11 @@ public final class TorchMemory implements AutoCloseable {
     /** Returns the allocations of the prediction that was recorded last. */
     public Optional<AllocationTrace> recorded() {
         return recording.last;
+    }
+
+    /** Returns the memory that predictions needed. */
+    public NeededMemory needed() {
+        return tally.needed();
     }
 
     /** Returns the size of the arena of a model with a budget, which it does not share. */

@@ -2,14 +2,10 @@ package org.djlplan.memplan.internal.runtime.ort;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.BudgetReport;
-import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 
 class OrtBudgetTest {
@@ -54,36 +50,5 @@ class OrtBudgetTest {
         assertEquals(12_000_000, report.budgetBytes());
         assertEquals(11_500_000, report.leastBudgetBytes());
         assertEquals(WEIGHTS + 4096, budget.report(0).leastBudgetBytes());
-    }
-
-    @Test
-    void inTurn_anotherPredictionRuns_waits() throws Exception {
-        AtomicBoolean running = new AtomicBoolean();
-        FutureTask<Boolean> second = new FutureTask<>(() -> budget.inTurn(() -> running.get()));
-        Thread thread = new Thread(second);
-        boolean unused =
-                budget.inTurn(
-                        () -> {
-                            running.set(true);
-                            thread.start();
-                            Await.until(() -> thread.getState() == Thread.State.WAITING);
-                            running.set(false);
-                            return true;
-                        });
-        assertFalse(second.get());
-    }
-
-    @Test
-    void inTurn_predictionFails_theNextHasItsTurn() throws Exception {
-        assertThrows(
-                IllegalStateException.class,
-                () ->
-                        budget.inTurn(
-                                () -> {
-                                    throw new IllegalStateException("no memory");
-                                }));
-        FutureTask<Integer> next = new FutureTask<>(() -> budget.inTurn(() -> 7));
-        new Thread(next).start();
-        assertEquals(7, next.get());
     }
 }

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -53,7 +52,7 @@ class InterpreterFactoryTest {
     private static void assertNobodyNeedsAnArena() {
         ArenaPool.Lease lease;
         try (ArenaPool.Need need = ArenaPool.shared().announce(1)) {
-            lease = need.tryLease(1, Duration.ZERO).orElseThrow();
+            lease = need.tryLease().orElseThrow();
         }
         lease.close();
         assertEquals(0, ArenaPool.shared().metric().arenas());
@@ -136,7 +135,7 @@ class InterpreterFactoryTest {
         for (List<List<Integer>> shapes : List.of(FakeEngine.IN_FILE, FakeEngine.OTHER)) {
             try (ModelInterpreter built = factory.build(shapes, Candidate.cpu(1), false)) {
                 assertEquals(Optional.of("no memory"), built.description().unplannedReason());
-                assertEquals(Optional.empty(), built.lease(1, Duration.ZERO));
+                assertEquals(Optional.empty(), built.lease());
             }
         }
         assertFreed();

@@ -11,10 +11,10 @@ import java.util.concurrent.CountDownLatch;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.runtime.FakeArenas;
-import org.djlplan.memplan.internal.runtime.Later;
 import org.djlplan.memplan.internal.runtime.PredictionTally;
 import org.djlplan.memplan.internal.source.trace.Allocation;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.AfterEach;
@@ -41,7 +41,6 @@ class RecurringPlansTest {
             new TorchArenas(
                     watch,
                     new FakeArenas().pool(),
-                    2,
                     TorchPrediction.Guard.handing(
                             problem -> {
                                 throw new AssertionError(problem);
@@ -61,7 +60,7 @@ class RecurringPlansTest {
     }
 
     private void predict(PredictionKind kind) {
-        end(plans.begin(kind, Duration.ZERO).orElseThrow());
+        end(plans.begin(kind, 3).orElseThrow());
     }
 
     private static void end(TorchPrediction prediction) {
@@ -159,7 +158,7 @@ class RecurringPlansTest {
         predictUntilPlanned();
         watch.placed = FakeWatch.diverged();
         for (int i = 0; i < 9; i++) {
-            TorchPrediction failing = plans.begin(KIND, Duration.ZERO).orElseThrow();
+            TorchPrediction failing = plans.begin(KIND, 3).orElseThrow();
             failing.fail();
             end(failing);
         }
@@ -183,7 +182,7 @@ class RecurringPlansTest {
     @Test
     void begin_whileAnotherRuns_isOnline() {
         predictUntilPlanned();
-        TorchPrediction first = plans.begin(KIND, Duration.ZERO).orElseThrow();
+        TorchPrediction first = plans.begin(KIND, 3).orElseThrow();
         predict(KIND);
         assertEquals(1, watch.replays.get());
         end(first);
@@ -201,7 +200,7 @@ class RecurringPlansTest {
     @Test
     void close_predictionRuns_endsAfterwards() {
         predictUntilPlanned();
-        TorchPrediction running = plans.begin(KIND, Duration.ZERO).orElseThrow();
+        TorchPrediction running = plans.begin(KIND, 3).orElseThrow();
         plans.close();
         end(running);
         predict(KIND);

@@ -1,4 +1,4 @@
-package org.djlplan.memplan.internal.runtime;
+package org.djlplan.memplan.internal.gate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -7,12 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,26 +22,43 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class WorkersTest {
+class GateTest {
 
     private static final Duration LONG = Duration.ofMinutes(5);
 
-    private final Workers two = new Workers(2, LONG, LONG);
-    private final Workers one = new Workers(1, LONG, LONG);
+    private static final long LARGE = Long.MAX_VALUE;
 
-    private static <T> T run(Workers workers, Supplier<T> task) {
-        return workers.run("model", task);
+    /** Room for two light predictions. */
+    private final Gate gate = new Gate(2 * (Gate.LIGHT_BYTES + Gate.ARENA_BYTES), LONG, LONG);
+
+    private final Places two = gate.places(2);
+    private final Places one = gate.places(1);
+    private final Lane large = gate.lane();
+    private final Lane light = gate.lane();
+
+    private <T> T run(Places places, Supplier<T> task) {
+        return large(large, places, task);
     }
 
-    private static Thread where(Workers workers) {
-        return run(workers, Thread::currentThread);
+    private static <T> T large(Lane lane, Places places, Supplier<T> task) {
+        return lane.run(places, () -> LARGE, task);
+    }
+
+    private <T> T light(Supplier<T> task) {
+        return light.run(one, () -> Gate.LIGHT_BYTES, task);
+    }
+
+    private Thread where(Places places) {
+        return run(places, Thread::currentThread);
     }
 
     private static <T> T onThread(Callable<T> task) throws Exception {
@@ -62,7 +78,7 @@ class WorkersTest {
      * Runs a pass on each of some threads, which stay alive, so that they keep their seats. An
      * element is null if a worker ran the thread's pass.
      */
-    private static List<Thread> whereOnPool(Workers workers, int threads) throws Exception {
+    private List<Thread> whereOnPool(Places places, int threads) throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         CountDownLatch all = new CountDownLatch(threads);
         try {
@@ -73,7 +89,7 @@ class WorkersTest {
                                 () -> {
                                     all.countDown();
                                     all.await();
-                                    return where(workers) == Thread.currentThread();
+                                    return where(places) == Thread.currentThread();
                                 }));
             }
             List<Thread> found = new ArrayList<>();
@@ -91,7 +107,6 @@ class WorkersTest {
         for (int i = 0; i < 100; i++) {
             assertSame(Thread.currentThread(), where(one));
         }
-        assertFalse(Workers.isRunning());
     }
 
     @Test
@@ -226,7 +241,7 @@ class WorkersTest {
                         () ->
                                 assertThrows(
                                         IllegalStateException.class,
-                                        () -> run(one, WorkersTest::failing)));
+                                        () -> run(one, GateTest::failing)));
         List<String> frames =
                 Arrays.stream(problem.getStackTrace())
                         .map(StackTraceElement::getMethodName)
@@ -265,7 +280,6 @@ class WorkersTest {
                         run(
                                 one,
                                 () -> {
-                                    assertTrue(Workers.isRunning());
                                     assertSame(Thread.currentThread(), where(one));
                                     assertSame(Thread.currentThread(), where(two));
                                     return null;
@@ -320,13 +334,16 @@ class WorkersTest {
     /** A pass waits for another thread's pass, which waits for a worker. */
     @Test
     void run_passesThatWaitForEachOther_continue() throws Exception {
-        Workers impatient = new Workers(1, LONG, Duration.ofMillis(20));
+        Gate other = new Gate(0, LONG, Duration.ofMillis(20));
+        Lane lane = other.lane();
+        Places impatient = other.places(1);
         String result =
-                run(
+                large(
+                        lane,
                         impatient,
                         () -> {
                             try {
-                                return onThread(() -> run(impatient, () -> "inner"));
+                                return onThread(() -> large(lane, impatient, () -> "inner"));
                             } catch (Exception e) {
                                 throw new AssertionError(e);
                             }
@@ -336,69 +353,112 @@ class WorkersTest {
 
     @Test
     void run_idleWorker_endsAndAnotherOneComes() throws Exception {
-        Workers shortLived = new Workers(1, Duration.ofMillis(1), LONG);
-        where(shortLived);
-        Thread worker = onThread(() -> where(shortLived));
+        Gate other = new Gate(0, Duration.ofMillis(1), LONG);
+        Lane lane = other.lane();
+        Places own = other.ownPlace();
+        Thread worker = large(lane, own, Thread::currentThread);
         worker.join();
-        Thread next = onThread(() -> where(shortLived));
+        Thread next = large(lane, own, Thread::currentThread);
         assertNotEquals(worker, next);
         assertTrue(next.getName().startsWith("djl-plan-worker-"), next.getName());
     }
 
-    /**
-     * A seated caller's pass takes so long that the idle worker for the next pass would have ended.
-     */
-    @Test
-    void run_whileASeatedPassTakesLong_workerTakesNoProcessorTime() throws Exception {
-        Set<Thread> before = Thread.getAllStackTraces().keySet();
-        Workers shortLived = new Workers(1, Duration.ofMillis(10), LONG);
-        CountDownLatch began = new CountDownLatch(1);
-        CountDownLatch release = new CountDownLatch(1);
-        FutureTask<Void> first =
-                new FutureTask<>(
-                        () -> {
-                            shortLived.run(
-                                    "model",
-                                    () -> {
-                                        began.countDown();
-                                        await(release);
-                                        return null;
-                                    });
-                            return null;
-                        });
-        new Thread(first).start();
-        began.await();
-        FutureTask<Thread> second = new FutureTask<>(() -> where(shortLived));
-        Thread caller = new Thread(second);
-        caller.start();
-        awaitQueued(caller);
-        Thread worker =
-                Thread.getAllStackTraces().keySet().stream()
-                        .filter(each -> each.getName().equals("djl-plan-worker-1-1"))
-                        .filter(Thread::isAlive)
-                        .filter(each -> !before.contains(each))
-                        .findAny()
-                        .orElseThrow();
-        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        long begin = threads.getThreadCpuTime(worker.getId());
-        Thread.sleep(500);
-        long used = threads.getThreadCpuTime(worker.getId()) - begin;
-        release.countDown();
-        first.get();
-        assertSame(worker, second.get());
-        assertTrue(used < Duration.ofMillis(100).toNanos(), () -> used + " ns");
+    /** Keeps a large prediction running at the only place until it is ended. */
+    private final class Holder {
+        private final CountDownLatch release = new CountDownLatch(1);
+        private final FutureTask<Void> pass;
+
+        Holder(Lane lane) throws InterruptedException {
+            long bytes = lane == light ? Gate.LIGHT_BYTES : LARGE;
+            CountDownLatch began = new CountDownLatch(1);
+            pass =
+                    new FutureTask<>(
+                            () ->
+                                    lane.run(
+                                            one,
+                                            () -> bytes,
+                                            () -> {
+                                                began.countDown();
+                                                GateTest.await(release);
+                                                return null;
+                                            }));
+            Thread thread = new Thread(pass);
+            thread.setDaemon(true);
+            thread.start();
+            began.await();
+        }
+
+        void end() throws Exception {
+            release.countDown();
+            pass.get();
+        }
+    }
+
+    /** Starts a prediction on a thread of its own, and returns when it waits. */
+    private static <T> FutureTask<T> waiting(Callable<T> prediction) {
+        FutureTask<T> task = new FutureTask<>(prediction);
+        Thread thread = new Thread(task);
+        thread.start();
+        awaitQueued(thread);
+        return task;
     }
 
     /** Five passes of one model already wait when a pass of another model comes: it runs second. */
     @Test
     void run_otherModelsWait_takesTurns() throws Exception {
+        ConcurrentLinkedQueue<String> order = new ConcurrentLinkedQueue<>();
+        Map<Character, Lane> lanes = Map.of('a', gate.lane(), 'b', gate.lane());
+        List<FutureTask<Boolean>> waiting = new ArrayList<>();
+        Holder holder = new Holder(large);
+        for (String name : List.of("a1", "a2", "a3", "a4", "a5", "b1", "b2")) {
+            Lane lane = lanes.get(name.charAt(0));
+            waiting.add(waiting(() -> large(lane, one, () -> order.add(name))));
+        }
+        assertEquals(new Gate.Metric(1, 7), gate.metric());
+        holder.end();
+        for (FutureTask<Boolean> each : waiting) {
+            assertTrue(each.get());
+        }
+        assertEquals(List.of("a1", "b1", "a2", "b2", "a3", "a4", "a5"), List.copyOf(order));
+    }
+
+    @Test
+    void run_lightBesideLarge_runsAtOnceOnItsCallersThread() throws Exception {
+        Holder holder = new Holder(large);
+        FutureTask<Thread> next = waiting(() -> where(one));
+        assertSame(Thread.currentThread(), light(Thread::currentThread));
+        assertFalse(next.isDone());
+        holder.end();
+    }
+
+    @Test
+    void run_lightBeyondTheBytes_waitsForLightOnesOnly() throws Exception {
+        Holder holder = new Holder(large);
+        Holder first = new Holder(light);
+        Holder second = new Holder(light);
+        FutureTask<Thread> third = waiting(() -> light(Thread::currentThread));
+        FutureTask<Thread> largeOne = waiting(() -> where(one));
+        first.end();
+        assertNotEquals("", third.get().getName());
+        assertFalse(largeOne.isDone());
+        holder.end();
+        second.end();
+    }
+
+    /** Two callers wait for the only interpreter of a model; the place serves another model. */
+    @Test
+    void run_modelHasReachedItsLimit_holdsNoPlace() throws Exception {
+        Lane limited = gate.lane(1, Waits.Lack.INTERPRETERS);
+        long before = Waits.count(Waits.Lack.INTERPRETERS);
+        List<FutureTask<Thread>> waiting = new ArrayList<>();
         CountDownLatch began = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
         FutureTask<Integer> first =
                 new FutureTask<>(
                         () ->
-                                run(
-                                        one,
+                                large(
+                                        limited,
+                                        two,
                                         () -> {
                                             began.countDown();
                                             await(release);
@@ -406,20 +466,55 @@ class WorkersTest {
                                         }));
         new Thread(first).start();
         began.await();
-        ConcurrentLinkedQueue<String> order = new ConcurrentLinkedQueue<>();
-        List<FutureTask<Boolean>> waiting = new ArrayList<>();
-        for (String name : List.of("a1", "a2", "a3", "a4", "a5", "b1", "b2")) {
-            FutureTask<Boolean> task =
-                    new FutureTask<>(() -> one.run(name.charAt(0), () -> order.add(name)));
-            waiting.add(task);
-            Thread thread = new Thread(task);
-            thread.start();
-            awaitQueued(thread);
+        for (int i = 0; i < 2; i++) {
+            waiting.add(waiting(() -> large(limited, two, Thread::currentThread)));
         }
+        assertNotEquals("", where(two).getName());
+        assertFalse(waiting.get(0).isDone() || waiting.get(1).isDone());
         release.countDown();
-        for (FutureTask<Boolean> each : waiting) {
-            assertTrue(each.get());
+        for (FutureTask<Thread> each : waiting) {
+            assertNotEquals("", each.get().getName());
         }
-        assertEquals(List.of("a1", "b1", "a2", "b2", "a3", "a4", "a5"), List.copyOf(order));
+        assertEquals(before + 2, Waits.count(Waits.Lack.INTERPRETERS));
+    }
+
+    @Test
+    void run_withoutPlaces_waitsForItsLimitOnly() throws Exception {
+        Lane limited = gate.lane(1, Waits.Lack.ARENAS);
+        Holder holder = new Holder(large);
+        assertSame(Thread.currentThread(), large(limited, gate.places(0), Thread::currentThread));
+        holder.end();
+    }
+
+    /** A model with a limit of one is called within its own prediction, and within another's. */
+    @Test
+    void run_insideItself_needsNoMoreRoom() {
+        Lane limited = gate.lane(1, Waits.Lack.ARENAS);
+        Supplier<Thread> inner = () -> large(limited, one, Thread::currentThread);
+        assertSame(Thread.currentThread(), large(limited, one, inner));
+        assertSame(Thread.currentThread(), run(one, inner));
+        assertEquals(new Gate.Metric(0, 0), gate.metric());
+    }
+
+    /** The second prediction waits as a large one until the first shows that it is light. */
+    @Test
+    void run_memoryBecomesKnown_waitingOnesBecomeLight() throws Exception {
+        AtomicLong expected = new AtomicLong(LARGE);
+        Holder holder = new Holder(large);
+        Holder other = new Holder(light);
+        FutureTask<Thread> learns =
+                waiting(() -> large.run(one, expected::get, Thread::currentThread));
+        expected.set(1);
+        other.end();
+        assertNotEquals("", learns.get().getName());
+        holder.end();
+    }
+
+    @Test
+    void ownPlace_anyCaller_runsOnItsWorker() throws Exception {
+        Places own = gate.ownPlace();
+        Thread worker = where(own);
+        assertTrue(worker.getName().startsWith("djl-plan-worker-"), worker.getName());
+        assertSame(worker, onThread(() -> where(own)));
     }
 }

@@ -12,15 +12,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
-class PredictionScopeGateTest {
+class PredictionScopeLimitTest {
 
     private final BlockingQueue<String> entered = new LinkedBlockingQueue<>();
 
-    private Thread enters(PredictionScope.Gate gate, String name) {
+    private Thread enters(PredictionScope.Limit limit, String name) {
         Thread thread =
                 new Thread(
                         () -> {
-                            gate.enter();
+                            limit.enter();
                             entered.add(name + (Thread.interrupted() ? " interrupted" : ""));
                         });
         thread.start();
@@ -33,26 +33,26 @@ class PredictionScopeGateTest {
 
     @Test
     void enter_allPlacesTaken_waitsUntilOneLeaves() throws Exception {
-        PredictionScope.Gate gate = new PredictionScope.Gate(2);
-        gate.enter();
-        gate.enter();
-        Thread third = enters(gate, "third");
+        PredictionScope.Limit limit = new PredictionScope.Limit(2);
+        limit.enter();
+        limit.enter();
+        Thread third = enters(limit, "third");
         awaitWaiting(third);
         assertTrue(entered.isEmpty());
-        gate.leave();
+        limit.leave();
         assertEquals("third", entered.take());
         third.join();
     }
 
     @Test
     void enter_severalWaiting_firstComeFirstServed() throws Exception {
-        PredictionScope.Gate gate = new PredictionScope.Gate(1);
-        gate.enter();
+        PredictionScope.Limit limit = new PredictionScope.Limit(1);
+        limit.enter();
         for (String name : new String[] {"first", "second", "third"}) {
-            awaitWaiting(enters(gate, name));
+            awaitWaiting(enters(limit, name));
         }
         for (String name : new String[] {"first", "second", "third"}) {
-            gate.leave();
+            limit.leave();
             assertEquals(name, entered.take());
             assertTrue(entered.isEmpty());
         }
@@ -60,14 +60,14 @@ class PredictionScopeGateTest {
 
     @Test
     void enter_interruptedWhileWaiting_keepsWaitingAndStaysInterrupted() throws Exception {
-        PredictionScope.Gate gate = new PredictionScope.Gate(1);
-        gate.enter();
-        Thread waiting = enters(gate, "it");
+        PredictionScope.Limit limit = new PredictionScope.Limit(1);
+        limit.enter();
+        Thread waiting = enters(limit, "it");
         awaitWaiting(waiting);
         waiting.interrupt();
         awaitWaiting(waiting);
         assertTrue(entered.isEmpty());
-        gate.leave();
+        limit.leave();
         assertEquals("it interrupted", entered.take());
         assertFalse(Thread.interrupted());
     }

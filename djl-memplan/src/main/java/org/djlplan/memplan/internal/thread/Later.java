@@ -1,17 +1,17 @@
-package org.djlplan.memplan.internal.runtime;
+package org.djlplan.memplan.internal.thread;
 
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs short background work that is not urgent, such as freeing idle resources. Its only thread
- * ends when there is no work, because a thread retains the class loader of its code.
+ * Runs djl-plan's work in the background: short work on one thread, such as freeing idle resources;
+ * and work that may take long, or wait, on threads of its own. All these threads end when there is
+ * no work, because a thread retains the class loader of its code.
  */
 public final class Later {
 
@@ -31,7 +31,7 @@ public final class Later {
     }
 
     /**
-     * Runs work after a while.
+     * Runs short work after a while.
      *
      * @return whether it will be done; false if no thread can be started
      */
@@ -40,7 +40,7 @@ public final class Later {
     }
 
     /**
-     * Runs work after a while, unless it is cancelled before.
+     * Runs short work after a while, unless it is cancelled before.
      *
      * @return empty if no thread can be started
      */
@@ -50,6 +50,21 @@ public final class Later {
         } catch (OutOfMemoryError e) {
             logger.debug("no thread can be started", e);
             return Optional.empty();
+        }
+    }
+
+    /**
+     * Runs work that may take long now, on a thread of its own.
+     *
+     * @return whether it will be done; false if no thread can be started
+     */
+    public static boolean start(Runnable work) {
+        try {
+            DaemonThreads.make(work, "djl-plan-background").start();
+            return true;
+        } catch (OutOfMemoryError e) {
+            logger.debug("no thread can be started", e);
+            return false;
         }
     }
 }

@@ -1,4 +1,4 @@
-package org.djlplan.memplan.internal.runtime;
+package org.djlplan.memplan.internal.gate;
 
 import java.lang.ref.WeakReference;
 
@@ -6,7 +6,7 @@ import java.lang.ref.WeakReference;
  * The threads that run their forward passes themselves, instead of handing them to a worker. Each
  * of the first threads that request a pass gets a seat. A seat becomes free when its thread ends,
  * or has requested no pass for long (for example, a thread that only loaded the model). Not
- * thread-safe: the lock of {@link Workers} guards it.
+ * thread-safe: the lock of {@link Gate} guards it.
  */
 final class Seats {
 

@@ -1,0 +1,379 @@
+package org.djlplan.memplan.internal.gate;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.memplan.internal.runtime.HeapTrimmer;
+import org.djlplan.memplan.internal.runtime.VirtualThreads;
+
+/**
+ * Decides which predictions of this process run now, and on which thread. Nothing else lets a
+ * prediction wait: pools of arenas and interpreters only lend.
+ *
+ * <p>The gate limits memory. So it distinguishes predictions by the memory that their model's last
+ * predictions needed:
+ *
+ * <ul>
+ *   <li>A <em>light</em> one runs at once, on its caller's thread, if all light ones together stay
+ *       below a limit that follows the container's memory. Otherwise it waits for other light ones,
+ *       never for large ones.
+ *   <li>A <em>large</em> one takes one of a few {@link Places}. An engine and the C library keep
+ *       memory for every thread that ever ran a large prediction, so few threads do: the first
+ *       callers, each of which has a seat, while nobody waits; otherwise workers. As long as a
+ *       model's memory is unknown, its predictions are large.
+ * </ul>
+ *
+ * <p>A model may have a limit of its own, such as the number of its interpreters, or one prediction
+ * at a time in a budget. A prediction begins when there is room for it both in its model and at the
+ * gate, so no prediction holds a place while it waits for its model.
+ *
+ * <pre>
+ *   Lane of model A   ▢ ▢ ▢ ──┐             light bytes   ██░░░░░░   callers' threads
+ *   Lane of model B   ▢ ──────┼─► in turns ─┤
+ *   Lane of model C   ▢ ▢ ────┘             places        ██         seats, workers
+ * </pre>
+ *
+ * <p>The predictions of a model wait in its {@link Lane}, in order of arrival. Lanes take turns: a
+ * lane whose first prediction may begin lets it pass, and becomes the last one. So one caller of a
+ * model waits for at most one prediction of each other model per place, however many callers these
+ * have. Whenever a prediction ends, the gate goes through all lanes, so that no prediction waits
+ * that could run.
+ *
+ * <p>A prediction within another one runs on that one's thread, and needs no place; it waits only
+ * for its model's limit. If predictions wait in another way for predictions of other threads, and
+ * nothing has ended for long, waiting ones begin one by one.
+ *
+ * <p>A caller waits uninterruptibly, because its arrays are in use; its interrupt status is
+ * restored.
+ */
+public final class Gate {
+
+    /** A prediction that needs at most so much is light. */
+    static final long LIGHT_BYTES = 4L << 20;
+
+    /** A light prediction's arena is up to so much larger than what it needs. */
+    static final long ARENA_BYTES = 2L << 20;
+
+    /** All light predictions together may need one part in this many of the memory. */
+    private static final int LIGHT_PART = 64;
+
+    private static final long LEAST_LIGHT_BYTES = 16L << 20;
+
+    /** More light predictions at once would not be faster. */
+    private static final long LIGHT_BYTES_PER_CORE = 16L << 20;
+
+    private static final Duration IDLE = Duration.ofSeconds(5);
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private static final Gate SHARED = new Gate(lightBytes(), IDLE, PATIENCE);
+
+    /**
+     * The lanes of the predictions that this thread runs. Only JDK types, and removed at the end,
+     * because threads outlive this class loader.
+     */
+    private static final ThreadLocal<List<Object>> RUNNING = new ThreadLocal<>();
+
+    private final long mostLightBytes;
+    private final Duration idle;
+    private final long patienceNanos;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<Integer, Places> places = new HashMap<>();
+
+    /** Lanes with waiting predictions; the first one's turn is next. */
+    private final Set<Lane> turns = new LinkedHashSet<>();
+
+    private long lightBytes;
+    private int running;
+
+    /**
+     * The current figures.
+     *
+     * @param busy number of predictions that run
+     * @param waiting number of predictions that wait
+     */
+    public record Metric(int busy, int waiting) {}
+
+    /**
+     * @param mostLightBytes the limit of light predictions together
+     * @param idle how long an idle worker lives
+     * @param patience after how long without progress waiting predictions begin
+     */
+    Gate(long mostLightBytes, Duration idle, Duration patience) {
+        this.mostLightBytes = mostLightBytes;
+        this.idle = idle;
+        patienceNanos = patience.toNanos();
+    }
+
+    private static long lightBytes() {
+        long memory = new Machine().memoryBytes().orElse(Long.MAX_VALUE);
+        long most = LIGHT_BYTES_PER_CORE * Machine.cores();
+        return Math.max(LEAST_LIGHT_BYTES, Math.min(most, memory / LIGHT_PART));
+    }
+
+    /** Returns the gate of this process. */
+    public static Gate shared() {
+        return SHARED;
+    }
+
+    /** Returns the lane of a model whose predictions share nothing. */
+    public Lane lane() {
+        return lane(Lane.UNLIMITED, Waits.Lack.WORKERS);
+    }
+
+    /**
+     * Returns the lane of a model.
+     *
+     * @param limit how many of its predictions may run at once
+     * @param lack the reason that is counted if predictions wait because of the limit
+     */
+    public Lane lane(int limit, Waits.Lack lack) {
+        return new Lane(this, limit, lack);
+    }
+
+    /** Returns the process's places of this number; for 0 none, so that predictions need none. */
+    public Places places(int count) {
+        lock.lock();
+        try {
+            return count == 0
+                    ? Places.NONE
+                    : places.computeIfAbsent(count, number -> newPlaces(number, number));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns a new place with a worker, which runs all its predictions: no caller has a seat. */
+    public Places ownPlace() {
+        return newPlaces(1, 0);
+    }
+
+    private Places newPlaces(int count, int seats) {
+        return new Places(count, seats, idle, lock, this::end);
+    }
+
+    /** Returns the current figures. */
+    public Metric metric() {
+        lock.lock();
+        try {
+            int waiting = 0;
+            for (Lane lane : turns) {
+                waiting += lane.waiting.size();
+            }
+            return new Metric(running, waiting);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Runs code as part of a prediction of a lane. */
+    static <T> T asPartOf(Lane lane, Supplier<T> code) {
+        List<Object> outer = RUNNING.get();
+        List<Object> lanes = outer == null ? new ArrayList<>(2) : outer;
+        lanes.add(lane);
+        RUNNING.set(lanes);
+        try {
+            return code.get();
+        } finally {
+            lanes.remove(lanes.size() - 1);
+            if (lanes.isEmpty()) {
+                RUNNING.remove();
+            }
+        }
+    }
+
+    <T> T run(
+            Lane lane,
+            Places places,
+            LongSupplier expectedBytes,
+            Supplier<T> here,
+            Supplier<Supplier<T>> handOver) {
+        List<Object> outer = RUNNING.get();
+        if (outer != null && (lane.limit == Lane.UNLIMITED || outer.contains(lane))) {
+            return here.get();
+        }
+        Ticket<T> ticket =
+                new Ticket<>(
+                        lane,
+                        places,
+                        // A virtual thread's prediction is never light: it needs a worker's thread.
+                        VirtualThreads.isCurrent() ? () -> Long.MAX_VALUE : expectedBytes,
+                        outer != null);
+        // As on a worker, the prediction does not see it.
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (!beginsAtOnce(ticket)) {
+                if (!ticket.needsNoPlace()) {
+                    ticket.setTask(handOver.get());
+                }
+                queue(ticket);
+                interrupted |= await(ticket);
+                ticket.countWait();
+            }
+            if (ticket.isDone()) {
+                HeapTrimmer.touch();
+                return ticket.result();
+            }
+            return runHere(ticket, here);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private <T> T runHere(Ticket<T> ticket, Supplier<T> here) {
+        try {
+            return asPartOf(ticket.lane, here);
+        } finally {
+            lock.lock();
+            try {
+                end(ticket);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Begins a prediction on its caller's thread, if that is possible without waiting. */
+    private boolean beginsAtOnce(Ticket<?> ticket) {
+        lock.lock();
+        try {
+            return ticket.mayRunHere() && ticket.lane.waiting.isEmpty() && take(ticket);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void queue(Ticket<?> ticket) {
+        lock.lock();
+        try {
+            ticket.lane.waiting.add(ticket);
+            turns.add(ticket.lane);
+            letPass();
+            if (!ticket.hasBegun()) {
+                ticket.beginToWait();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes what a prediction needs if all of it is free, and returns whether it is. */
+    private boolean take(Ticket<?> ticket) {
+        if (!ticket.lane.hasRoom()) {
+            return false;
+        }
+        long now = System.nanoTime();
+        if (!ticket.needsNoPlace()) {
+            long bytes = ticket.expectedBytes();
+            if (bytes <= LIGHT_BYTES) {
+                ticket.lightBytes = bytes + ARENA_BYTES;
+                if (lightBytes > 0 && lightBytes + ticket.lightBytes > mostLightBytes) {
+                    ticket.lightBytes = 0;
+                    return false;
+                }
+                lightBytes += ticket.lightBytes;
+            } else if (ticket.places.areFree()) {
+                takePlace(ticket, now);
+            } else {
+                return false;
+            }
+        }
+        begin(ticket, now);
+        return true;
+    }
+
+    private static void takePlace(Ticket<?> ticket, long now) {
+        ticket.hasPlace = true;
+        ticket.places.take(now);
+    }
+
+    private void begin(Ticket<?> ticket, long now) {
+        running++;
+        ticket.lane.running++;
+        ticket.begin(now);
+    }
+
+    /** Ends a prediction, and lets others pass. The caller holds the lock. */
+    private void end(Ticket<?> ticket) {
+        running--;
+        ticket.lane.running--;
+        lightBytes -= ticket.lightBytes;
+        if (ticket.hasPlace) {
+            ticket.places.giveBack(ticket.beganNanos());
+        }
+        letPass();
+    }
+
+    /** Lets each prediction pass that may begin; lanes take turns. */
+    private void letPass() {
+        Iterator<Lane> lanes = turns.iterator();
+        while (lanes.hasNext()) {
+            Lane lane = lanes.next();
+            Ticket<?> first = lane.waiting.element();
+            if (take(first)) {
+                removeFirst(lane);
+                if (first.hasPlace) {
+                    first.places.handOver(first);
+                } else {
+                    first.passHere();
+                }
+                // From the front again, because the lane is now the last one.
+                lanes = turns.iterator();
+            }
+        }
+    }
+
+    /** Removes the first prediction of a lane, which becomes the last lane. */
+    private void removeFirst(Lane lane) {
+        Ticket<?> unused = lane.waiting.remove();
+        turns.remove(lane);
+        if (!lane.waiting.isEmpty()) {
+            turns.add(lane);
+        }
+    }
+
+    /** Returns whether this thread is to be interrupted when it has its result. */
+    private boolean await(Ticket<?> ticket) {
+        boolean interrupted = false;
+        while (ticket.isWaiting()) {
+            LockSupport.parkNanos(this, patienceNanos);
+            interrupted |= Thread.interrupted();
+            if (ticket.isWaiting()) {
+                overtakeIfStuck(ticket);
+            }
+        }
+        return interrupted || ticket.interrupts();
+    }
+
+    /** Lets a prediction begin without a free place if the running ones may wait for it. */
+    private void overtakeIfStuck(Ticket<?> ticket) {
+        lock.lock();
+        try {
+            if (ticket.lane.waiting.peek() == ticket
+                    && ticket.lane.hasRoom()
+                    && !ticket.needsNoPlace()
+                    && !ticket.places.areFree()
+                    && ticket.places.areStuck(patienceNanos)) {
+                long now = System.nanoTime();
+                takePlace(ticket, now);
+                begin(ticket, now);
+                removeFirst(ticket.lane);
+                ticket.passHere();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}

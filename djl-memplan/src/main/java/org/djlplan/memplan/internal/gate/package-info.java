@@ -1,0 +1,2 @@
+/** Decides which predictions of this process run now, and on which thread. */
+package org.djlplan.memplan.internal.gate;
