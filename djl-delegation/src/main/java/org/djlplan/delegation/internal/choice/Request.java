@@ -5,7 +5,6 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -46,6 +45,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  *     candidates with such buffers are tried only if the goal asks for memory
  * @param excluded operators that the delegate is not offered
  * @param partitions that the delegate reports; empty until the delegate is asked
+ * @param recipes to measure besides stock, the simplest first; empty to search sets of operators
  */
 public record Request(
         Graph graph,
@@ -55,7 +55,8 @@ public record Request(
         Tolerance tolerance,
         boolean transientBuffers,
         Set<Integer> excluded,
-        Optional<List<Set<Integer>>> partitions) {
+        Optional<List<Set<Integer>>> partitions,
+        List<String> recipes) {
 
     /** Time limit independent of the model's speed. */
     public static final Duration BASE = Duration.ofSeconds(7);
@@ -70,6 +71,7 @@ public record Request(
         threads = ImmutableList.copyOf(ImmutableSet.copyOf(threads));
         excluded = ImmutableSet.copyOf(excluded);
         partitions = partitions.map(ImmutableList::copyOf);
+        recipes = ImmutableList.copyOf(recipes);
         checkArgument(!threads.isEmpty(), "no setting of threads");
         checkArgument(threads.stream().allMatch(t -> t == -1 || t > 0), "threads: %s", threads);
         checkArgument(budget.isEmpty() || budget.get().toNanos() > 0, "budget: %s", budget);
@@ -82,7 +84,16 @@ public record Request(
             List<Integer> threads,
             Optional<Duration> budget,
             Tolerance tolerance) {
-        this(graph, goal, threads, budget, tolerance, false, ImmutableSet.of(), Optional.empty());
+        this(
+                graph,
+                goal,
+                threads,
+                budget,
+                tolerance,
+                false,
+                ImmutableSet.of(),
+                Optional.empty(),
+                ImmutableList.of());
     }
 
     /** Returns this request with the partitions that the delegate reports. */
@@ -95,7 +106,8 @@ public record Request(
                 tolerance,
                 transientBuffers,
                 excluded,
-                Optional.of(reported));
+                Optional.of(reported),
+                recipes);
     }
 
     /** Returns the rule that decides whether a candidate may serve. */
@@ -113,9 +125,12 @@ public record Request(
         return budget.orElse(LONG);
     }
 
-    /**
-     * Returns the CPU kernels as they run without delegation, used as long as nothing was measured.
-     */
+    /** Returns what serves if nothing is chosen, for people. */
+    public String stock() {
+        return recipes.isEmpty() ? "the CPU kernels" : "stock";
+    }
+
+    /** Returns stock, used as long as nothing was measured. */
     public Candidate unmeasured() {
         return Candidate.cpu(threads.size() == 1 ? threads.get(0) : -1);
     }
@@ -123,7 +138,9 @@ public record Request(
     /** Returns {@link #unmeasured} as a choice. */
     public DelegationChoice cpu(String why) {
         return new DelegationChoice(
-                unmeasured(), DelegationReport.Origin.UNVERIFIED, "CPU kernels: " + why);
+                unmeasured(),
+                DelegationReport.Origin.UNVERIFIED,
+                (recipes.isEmpty() ? "CPU kernels: " : "stock: ") + why);
     }
 
     /** Returns the choice of a table. */
@@ -163,7 +180,7 @@ public record Request(
     }
 
     private List<OutputAgreement> agreements(Entry.Measured entry) {
-        if (!entry.candidate().delegates()) {
+        if (entry.candidate().isStock()) {
             return List.of();
         }
         List<OutputAgreement> agreements = new ArrayList<>();
@@ -171,7 +188,9 @@ public record Request(
             OutputError error = entry.errors().get(i);
             agreements.add(
                     OutputAgreement.of(
-                            graph.tensors().get(graph.outputs().get(i)).name(),
+                            i < graph.outputs().size()
+                                    ? graph.tensors().get(graph.outputs().get(i)).name()
+                                    : "output " + i,
                             error.difference(),
                             error.noise().largest(),
                             tolerance.limit(error)));
@@ -197,39 +216,23 @@ public record Request(
     public void check(ProfileTable table) throws IOException {
         List<Candidate> served = new ArrayList<>(table.lighter());
         served.add(table.chosen());
-        Set<Integer> offered = checkPrepared(table.partitions(), served);
+        Set<Integer> offered = offered(table.partitions());
         for (Entry entry : table.entries()) {
             checkOffered(entry.candidate(), offered);
         }
         for (Candidate candidate : served) {
-            Optional<Entry.Measured> measured = table.measured(candidate);
-            // The CPU kernels can be chosen even if no candidate is acceptable, not even they
-            // themselves.
-            if (measured.isPresent() && candidate.delegates()) {
-                acceptance().check(measured.get(), goal.limit());
-            }
-        }
-    }
-
-    /**
-     * Checks that measuring for this request could have prepared candidates.
-     *
-     * @param reported the partitions that the delegate reported
-     * @return the operators of all partitions
-     * @throws IOException if not; the message says why
-     */
-    public Set<Integer> checkPrepared(
-            List<? extends Set<Integer>> reported, Collection<Candidate> prepared)
-            throws IOException {
-        Set<Integer> offered = offered(reported);
-        for (Candidate candidate : prepared) {
             checkOffered(candidate, offered);
             // A set is wrong if the delegate unpacks a constant for only some of its readers.
             if (Dataflow.splitsConstants(graph, candidate.operators())) {
                 throw new IOException("a constant that is unpacked for some of its readers");
             }
+            Optional<Entry.Measured> measured = table.measured(candidate);
+            // The CPU kernels can be chosen even if no candidate is acceptable, not even they
+            // themselves.
+            if (measured.isPresent() && !candidate.isStock()) {
+                acceptance().check(measured.get(), goal.limit());
+            }
         }
-        return offered;
     }
 
     private Set<Integer> offered(List<? extends Set<Integer>> reported) throws IOException {
@@ -251,10 +254,13 @@ public record Request(
     }
 
     private void checkOffered(Candidate candidate, Set<Integer> offered) throws IOException {
-        boolean engines = !candidate.delegates() && candidate.threads() == -1;
+        boolean engines = candidate.isStock() && candidate.threads() == -1;
         if (!threads.contains(candidate.threads()) && !engines) {
             throw new IOException(
                     "a set with " + candidate.threads() + " threads, where " + threads + " may be");
+        }
+        if (!candidate.recipe().isEmpty() && !recipes.contains(candidate.recipe())) {
+            throw new IOException("an unknown recipe");
         }
         if (candidate.transientBuffers() && !triesTransientBuffers()) {
             throw new IOException("a set with buffers that nobody asked for");
@@ -265,8 +271,7 @@ public record Request(
     }
 
     /**
-     * The goal of a choice. It orders predicted and measured candidates, and decides which are too
-     * large and which are not worth trying.
+     * The goal of a choice. It orders measured candidates, and decides which are too large.
      *
      * @param objective the figure to minimize
      * @param maxMemoryBytes limit of a candidate's memory; empty for no limit
@@ -281,11 +286,8 @@ public record Request(
 
         private static final long MEMORY_NOISE_BYTES = 256 << 10;
 
-        /** An additional delegate kernel must save this fraction of the cost to be tried. */
+        /** An additional delegate kernel must save this fraction of the cost. */
         private static final double PER_KERNEL = 0.005;
-
-        /** A candidate with this many times the best predicted time will not be the best. */
-        private static final double PREDICTION_ERROR = 1.1;
 
         /**
          * Factor for candidates over the limit, so that the least memory wins if none is below the
@@ -315,8 +317,8 @@ public record Request(
             return objective != Objective.LATENCY || maxMemoryBytes.isPresent();
         }
 
-        /** Returns a predicted cost; smaller is better. */
-        public double predicted(double nanos, double bytes, int kernels) {
+        /** Returns the cost of a candidate; smaller is better. */
+        public double cost(double nanos, double bytes, int kernels) {
             if (bytes > limit()) {
                 return OVER_LIMIT * bytes;
             }
@@ -329,23 +331,12 @@ public record Request(
             };
         }
 
-        /**
-         * Returns whether a candidate's predicted cost is too far from the best one to be tried:
-         * farther than the error of a latency prediction. Memory predictions are less precise, so
-         * everything is tried if the goal involves memory.
-         */
-        public boolean isTooFarFromBest(double cost, double best) {
-            return !asksForMemory() && cost > best * PREDICTION_ERROR;
-        }
-
-        /** Returns a measured cost; smaller is better. */
+        /** Returns the cost of a measured candidate. */
         public double cost(Entry.Measured measured) {
-            double nanos = measured.latency().medianNanos();
-            return switch (objective) {
-                case LATENCY -> nanos;
-                case BALANCED -> nanos * Math.max(1, measured.memoryBytes());
-                case MEMORY -> measured.memoryBytes() + nanos / (nanos + 1e9);
-            };
+            return cost(
+                    (double) measured.latency().medianNanos(),
+                    (double) measured.memoryBytes(),
+                    measured.kernels());
         }
 
         /** Returns the factor of a measured contender's nanoseconds. */
@@ -364,12 +355,14 @@ public record Request(
          */
         public List<Contender> eligible(List<Contender> contenders) {
             List<Contender> admitted = contenders.stream().filter(this::admits).toList();
-            if (objective != Objective.MEMORY) {
-                return admitted;
-            }
-            long least = admitted.stream().mapToLong(Contender::memoryBytes).min().orElse(0);
+            return objective == Objective.MEMORY ? lightest(admitted) : admitted;
+        }
+
+        /** Returns the contenders that take hardly more than the least memory among them. */
+        public static List<Contender> lightest(List<Contender> contenders) {
+            long least = contenders.stream().mapToLong(Contender::memoryBytes).min().orElse(0);
             double most = Math.max(least * (1 + MEMORY_NOISE), (double) least + MEMORY_NOISE_BYTES);
-            return admitted.stream().filter(c -> c.memoryBytes() <= most).toList();
+            return contenders.stream().filter(c -> c.memoryBytes() <= most).toList();
         }
 
         private long limit() {

@@ -169,6 +169,22 @@ final class Trials {
         }
     }
 
+    /**
+     * Returns the nanoseconds of an inference of a proven candidate at each measured shape; empty
+     * if it failed.
+     */
+    Optional<long[]> turnAtEachShape(Contender contender) throws InterruptedException {
+        budget.step();
+        try {
+            long[] nanos = runner.timeEachShape(contender.candidate());
+            budget.ran(nanos.length);
+            return Optional.of(nanos);
+        } catch (CandidateException e) {
+            reject(contender.candidate(), e);
+            return Optional.empty();
+        }
+    }
+
     /** Frees the resources of a candidate until it is verified again. */
     void release(Contender contender) {
         if (released.add(contender.candidate())) {
@@ -183,22 +199,9 @@ final class Trials {
         return failed;
     }
 
-    /** Prepares all proven candidates that were released. */
-    List<Contender> proveAgain() throws InterruptedException {
-        for (Contender contender : proven()) {
-            prove(contender.candidate());
-        }
-        return proven();
-    }
-
     /** Returns whether a candidate cannot be used. */
     boolean rejected(Candidate candidate) {
         return outcomes.get(candidate) instanceof Outcome.Rejected;
-    }
-
-    /** Returns whether a candidate was run, or its run failed. */
-    boolean tried(Candidate candidate) {
-        return outcomes.containsKey(candidate);
     }
 
     /** Returns the candidates that run with accepted outputs, in the order of their trials. */
