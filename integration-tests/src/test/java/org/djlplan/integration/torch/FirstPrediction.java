@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
 import org.djlplan.cli.zoo.Networks;
 import org.djlplan.cli.zoo.Networks.Network;
+import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 
@@ -177,8 +178,8 @@ public final class FirstPrediction {
             for (String shape : shapes) {
                 try (NDManager call = model.getNDManager().newSubManager()) {
                     NDList inputs = inputs(call, network(arguments[1]), shape);
-                    // Trims here so that all begin alike, because a planned model trims at its own
-                    // times.
+                    // All begin alike: an arena keeps what the last prediction used for a while.
+                    PlanHandle.of(model).ifPresent(PlanHandle::trim);
                     ProcessMemory.trim();
                     memory.resetPeak();
                     long start = System.nanoTime();
