@@ -18,8 +18,8 @@ public enum OptionKey implements Option {
     WORKERS(
             "auto",
             Origin.UP_TO_THE_CORES,
-            "how many forward passes run at once, counted over all models of the process with the"
-                    + " same number; further ones wait. `auto`: one per core; if the engine uses"
+            "how many large forward passes run at once, counted over all models of the process"
+                    + " with the same number; further ones wait. `auto`: one per core; if the engine uses"
                     + " several threads for a prediction, one per that many cores, plus one; for an"
                     + " imperative block only if it consists of DJL's own blocks. A number: for every"
                     + " block, and also the number of a model's interpreters (TensorFlow Lite)."

@@ -26,7 +26,7 @@ final class RetiredOptions {
                     .put("memplan.hugePages", "the system's default applies")
                     .put("memplan.maxArenas", LIMITS)
                     .put("memplan.maxInterpreters", LIMITS)
-                    .put("memplan.arenaWaitMillis", "a prediction waits 10 s for an arena")
+                    .put("memplan.arenaWaitMillis", "no prediction waits for an arena")
                     .put("memplan.io", "use memplan.budget=64MB:direct")
                     .put("memplan.cacheQuota", "files take at most twice the model's size")
                     .put("memplan.budgetMode", "use memplan.budget=64MB:best-effort")

@@ -417,7 +417,7 @@ class ArenaPoolTest {
         try (Need any = pool.announceAny()) {
             reach(any, 2 * ArenaPool.WORTH_SHARING_BYTES);
             Lease first = leased(any);
-            Lease other = any.lease(ArenaPool.WORTH_SHARING_BYTES, 4, Duration.ZERO);
+            Lease other = any.lease(ArenaPool.WORTH_SHARING_BYTES);
             other.close();
             for (int i = 0; i < 100; i++) {
                 leased(any).close(2 * ArenaPool.WORTH_SHARING_BYTES);
