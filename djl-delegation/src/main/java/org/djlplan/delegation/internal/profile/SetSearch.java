@@ -1,6 +1,7 @@
 package org.djlplan.delegation.internal.profile;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -33,8 +34,9 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  *       wrong; otherwise the partitions, or their parts, that are right alone.
  *   <li>If memory counts, or everything is not clearly faster, partitions are cut into parts.
  *   <li>The partitions that gain time, by the node times of nothing and everything. If that set
- *       cannot be used, or memory counts, a set is grown from nothing, beginning with the largest
- *       gain; a partition that would make it too large is left out.
+ *       cannot be used, or memory counts, everything but each partition is tried, and a set is
+ *       grown from nothing, beginning with the largest gain; a partition that would make it too
+ *       large is left out.
  *   <li>The best set so far with each partition added or removed, beginning with the smallest gain
  *       that matters.
  *   <li>If memory counts and the delegate can build its buffers for each prediction: everything in
@@ -146,10 +148,11 @@ final class SetSearch {
             Set<Integer> gaining = Sets.filter(units.indices(), unit -> gains.get(unit) > least);
             found |= isLight && tried(gaining, false).isPresent();
         }
-        improve(cpu.get(), false, found);
+        improve(cpu.get(), all, false, found);
         if (transientBuffers && !isLight) {
             Optional<Tried> smaller = tried(units.indices(), true);
-            improve(cpu.get(), true, smaller.isPresent() && goal.admits(smaller.get().contender()));
+            boolean fits = smaller.isPresent() && goal.admits(smaller.get().contender());
+            improve(cpu.get(), smaller, true, fits);
         }
     }
 
@@ -298,17 +301,24 @@ final class SetSearch {
     }
 
     /**
-     * Adds units to nothing as long as the set is not too large, and then improves the best set by
-     * adding or removing each unit.
+     * Tries everything but each unit, and adds units to nothing as long as the set is not too
+     * large. Then improves the best set by adding or removing each unit.
      *
-     * @param grown whether a good set is known already
+     * @param known whether a good set is known already, so that only the last step is needed
      */
-    private void improve(Tried nothing, boolean transientBuffers, boolean grown)
+    private void improve(
+            Tried nothing, Optional<Tried> everything, boolean transientBuffers, boolean known)
             throws InterruptedException {
         List<Integer> byGain = new ArrayList<>(units.indices());
-        byGain.sort(Comparator.comparing(unit -> -gains.get(unit)));
+        byGain.sort(Comparator.comparing(gains::get));
+        if (!known && everything.isPresent()) {
+            for (int unit : byGain) {
+                Optional<Tried> unused = tryNext(everything.get(), unit, transientBuffers);
+            }
+        }
+        Collections.reverse(byGain);
         Tried last = nothing;
-        for (int unit : grown ? List.<Integer>of() : byGain) {
+        for (int unit : known ? List.<Integer>of() : byGain) {
             Optional<Tried> next = tryNext(last, unit, transientBuffers);
             if (next.isPresent() && !isTooLarge(next.get(), last)) {
                 last = next.get();
