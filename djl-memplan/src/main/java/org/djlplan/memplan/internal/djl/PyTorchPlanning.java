@@ -186,9 +186,7 @@ final class PyTorchPlanning {
                 loaded.isPresent() ? loaded.get().weights() : Optional.empty();
         TorchMemory memory =
                 new TorchMemory(
-                        model.getName(),
-                        trace -> MemoryPlanner.plan(trace.problem()),
-                        weights);
+                        model.getName(), trace -> MemoryPlanner.plan(trace.problem()), weights);
         if (weights.isPresent()) {
             weights.get()
                     .keep(

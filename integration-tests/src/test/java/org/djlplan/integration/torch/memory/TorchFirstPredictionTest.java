@@ -108,8 +108,7 @@ class TorchFirstPredictionTest {
             assertEquals(stock.get(0).sum(), each.sum());
         }
         for (FirstPrediction.Figures each : planned.subList(3, planned.size())) {
-            assertTrue(
-                    each.peakBytes() <= .2 * stock.get(0).peakBytes(), planned + " of " + stock);
+            assertTrue(each.peakBytes() <= .2 * stock.get(0).peakBytes(), planned + " of " + stock);
         }
     }
 
