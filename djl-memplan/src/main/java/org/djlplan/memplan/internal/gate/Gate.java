@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -25,23 +26,24 @@ import org.djlplan.memplan.internal.runtime.VirtualThreads;
  * predictions needed:
  *
  * <ul>
- *   <li>A <em>light</em> one runs at once, on its caller's thread, if all light ones together stay
- *       below a limit that follows the container's memory. Otherwise it waits for other light ones,
- *       never for large ones.
- *   <li>A <em>large</em> one takes one of a few {@link Places}. An engine and the C library keep
- *       memory for every thread that ever ran a large prediction, so few threads do: the first
- *       callers, each of which has a seat, while nobody waits; otherwise workers. As long as a
- *       model's memory is unknown, its predictions are large.
+ *   <li>A <em>light</em> one takes one of the places for light ones, of which there is one per
+ *       core. So it waits for other light ones only, never for large ones, and all light ones
+ *       together need a few MB per core.
+ *   <li>A <em>large</em> one takes one of a few other {@link Places}. As long as a model's memory
+ *       is unknown, its predictions are large.
  * </ul>
+ *
+ * <p>An engine and the C library keep memory for every thread that ever ran a prediction, so few
+ * threads do: the first callers, each of which has a seat, while nobody waits; otherwise workers.
  *
  * <p>A model may have a limit of its own, such as the number of its interpreters, or one prediction
  * at a time in a budget. A prediction begins when there is room for it both in its model and at the
  * gate, so no prediction holds a place while it waits for its model.
  *
  * <pre>
- *   Lane of model A   ▢ ▢ ▢ ──┐             light bytes   ██░░░░░░   callers' threads
+ *   Lane of model A   ▢ ▢ ▢ ──┐             places for light ones   ██   seats, workers
  *   Lane of model B   ▢ ──────┼─► in turns ─┤
- *   Lane of model C   ▢ ▢ ────┘             places        ██         seats, workers
+ *   Lane of model C   ▢ ▢ ────┘             places for large ones   ██   seats, workers
  * </pre>
  *
  * <p>The predictions of a model wait in its {@link Lane}, in order of arrival. Lanes take turns: a
@@ -62,21 +64,10 @@ public final class Gate {
     /** A prediction that needs at most so much is light. */
     static final long LIGHT_BYTES = 4L << 20;
 
-    /** A light prediction's arena is up to so much larger than what it needs. */
-    static final long ARENA_BYTES = 2L << 20;
-
-    /** All light predictions together may need one part in this many of the memory. */
-    private static final int LIGHT_PART = 64;
-
-    private static final long LEAST_LIGHT_BYTES = 16L << 20;
-
-    /** More light predictions at once would not be faster. */
-    private static final long LIGHT_BYTES_PER_CORE = 16L << 20;
-
     private static final Duration IDLE = Duration.ofSeconds(5);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    private static final Gate SHARED = new Gate(lightBytes(), IDLE, PATIENCE);
+    private static final Gate SHARED = new Gate(Machine.cores(), IDLE, PATIENCE);
 
     /**
      * The lanes of the predictions that this thread runs. Only JDK types, and removed at the end,
@@ -84,16 +75,15 @@ public final class Gate {
      */
     private static final ThreadLocal<List<Object>> RUNNING = new ThreadLocal<>();
 
-    private final long mostLightBytes;
     private final Duration idle;
     private final long patienceNanos;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Integer, Places> places = new HashMap<>();
+    private final Places lightPlaces;
 
     /** Lanes with waiting predictions; the first one's turn is next. */
     private final Set<Lane> turns = new LinkedHashSet<>();
 
-    private long lightBytes;
     private int running;
 
     /**
@@ -105,20 +95,14 @@ public final class Gate {
     public record Metric(int busy, int waiting) {}
 
     /**
-     * @param mostLightBytes the limit of light predictions together
+     * @param lightOnes how many light predictions run at once
      * @param idle how long an idle worker lives
      * @param patience after how long without progress waiting predictions begin
      */
-    Gate(long mostLightBytes, Duration idle, Duration patience) {
-        this.mostLightBytes = mostLightBytes;
+    Gate(int lightOnes, Duration idle, Duration patience) {
         this.idle = idle;
         patienceNanos = patience.toNanos();
-    }
-
-    private static long lightBytes() {
-        long memory = new Machine().memoryBytes().orElse(Long.MAX_VALUE);
-        long most = LIGHT_BYTES_PER_CORE * Machine.cores();
-        return Math.max(LEAST_LIGHT_BYTES, Math.min(most, memory / LIGHT_PART));
+        lightPlaces = newPlaces(lightOnes, lightOnes, "light-");
     }
 
     /** Returns the gate of this process. */
@@ -147,7 +131,7 @@ public final class Gate {
         try {
             return count == 0
                     ? Places.NONE
-                    : places.computeIfAbsent(count, number -> newPlaces(number, number));
+                    : places.computeIfAbsent(count, number -> newPlaces(number, number, ""));
         } finally {
             lock.unlock();
         }
@@ -155,11 +139,11 @@ public final class Gate {
 
     /** Returns a new place with a worker, which runs all its predictions: no caller has a seat. */
     public Places ownPlace() {
-        return newPlaces(1, 0);
+        return newPlaces(1, 0, "");
     }
 
-    private Places newPlaces(int count, int seats) {
-        return new Places(count, seats, idle, lock, this::end);
+    private Places newPlaces(int count, int seats, String kind) {
+        return new Places(count, seats, "djl-plan-worker-" + kind + count, idle, lock, this::end);
     }
 
     /** Returns the current figures. */
@@ -206,6 +190,7 @@ public final class Gate {
                 new Ticket<>(
                         lane,
                         places,
+                        lightPlaces,
                         // A virtual thread's prediction is never light: it needs a worker's thread.
                         VirtualThreads.isCurrent() ? () -> Long.MAX_VALUE : expectedBytes,
                         outer != null);
@@ -276,27 +261,19 @@ public final class Gate {
         }
         long now = System.nanoTime();
         if (!ticket.needsNoPlace()) {
-            long bytes = ticket.expectedBytes();
-            if (bytes <= LIGHT_BYTES) {
-                ticket.lightBytes = bytes + ARENA_BYTES;
-                if (lightBytes > 0 && lightBytes + ticket.lightBytes > mostLightBytes) {
-                    ticket.lightBytes = 0;
-                    return false;
-                }
-                lightBytes += ticket.lightBytes;
-            } else if (ticket.places.areFree()) {
-                takePlace(ticket, now);
-            } else {
+            Places suitable = ticket.places();
+            if (!suitable.areFree()) {
                 return false;
             }
+            takePlace(ticket, suitable, now);
         }
         begin(ticket, now);
         return true;
     }
 
-    private static void takePlace(Ticket<?> ticket, long now) {
-        ticket.hasPlace = true;
-        ticket.places.take(now);
+    private static void takePlace(Ticket<?> ticket, Places suitable, long now) {
+        ticket.taken = Optional.of(suitable);
+        suitable.take(now);
     }
 
     private void begin(Ticket<?> ticket, long now) {
@@ -309,10 +286,7 @@ public final class Gate {
     private void end(Ticket<?> ticket) {
         running--;
         ticket.lane.running--;
-        lightBytes -= ticket.lightBytes;
-        if (ticket.hasPlace) {
-            ticket.places.giveBack(ticket.beganNanos());
-        }
+        ticket.taken.ifPresent(taken -> taken.giveBack(ticket.beganNanos()));
         letPass();
     }
 
@@ -324,8 +298,8 @@ public final class Gate {
             Ticket<?> first = lane.waiting.element();
             if (take(first)) {
                 removeFirst(lane);
-                if (first.hasPlace) {
-                    first.places.handOver(first);
+                if (first.taken.isPresent()) {
+                    first.taken.get().handOver(first);
                 } else {
                     first.passHere();
                 }
@@ -361,13 +335,14 @@ public final class Gate {
     private void overtakeIfStuck(Ticket<?> ticket) {
         lock.lock();
         try {
+            Places suitable = ticket.places();
             if (ticket.lane.waiting.peek() == ticket
                     && ticket.lane.hasRoom()
                     && !ticket.needsNoPlace()
-                    && !ticket.places.areFree()
-                    && ticket.places.areStuck(patienceNanos)) {
+                    && !suitable.areFree()
+                    && suitable.areStuck(patienceNanos)) {
                 long now = System.nanoTime();
-                takePlace(ticket, now);
+                takePlace(ticket, suitable, now);
                 begin(ticket, now);
                 removeFirst(ticket.lane);
                 ticket.passHere();

@@ -20,7 +20,7 @@ public final class Places {
 
     /** No places: predictions need none, and run on their callers' threads. */
     public static final Places NONE =
-            new Places(0, 0, Duration.ZERO, new ReentrantLock(), ticket -> {});
+            new Places(0, 0, "", Duration.ZERO, new ReentrantLock(), ticket -> {});
 
     private static final Logger logger = LoggerFactory.getLogger(Places.class);
 
@@ -28,6 +28,7 @@ public final class Places {
     private static final int LONGER = 10;
 
     private final int count;
+    private final String name;
     private final long idleNanos;
     private final Seats seats;
     private final ReentrantLock lock;
@@ -60,10 +61,18 @@ public final class Places {
     }
 
     /**
+     * @param name of its workers
      * @param ends called by a worker when a prediction has ended, with the lock held
      */
-    Places(int count, int seats, Duration idle, ReentrantLock lock, Consumer<Ticket<?>> ends) {
+    Places(
+            int count,
+            int seats,
+            String name,
+            Duration idle,
+            ReentrantLock lock,
+            Consumer<Ticket<?>> ends) {
         this.count = count;
+        this.name = name;
         this.lock = lock;
         this.ends = ends;
         idleNanos = idle.toNanos();
@@ -119,7 +128,7 @@ public final class Places {
 
     private boolean start() {
         started++;
-        Thread thread = DaemonThreads.make(this::work, "djl-plan-worker-" + count + "-" + started);
+        Thread thread = DaemonThreads.make(this::work, name + "-" + started);
         try {
             thread.start();
         } catch (OutOfMemoryError e) {

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.gate;
 
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -12,17 +13,16 @@ import org.djlplan.memplan.internal.runtime.VirtualThreads;
 final class Ticket<T> {
 
     final Lane lane;
-    final Places places;
+    private final Places places;
+    private final Places lightPlaces;
     private final LongSupplier expectedBytes;
     private final Thread caller = Thread.currentThread();
 
     /** Whether the prediction is part of another one, whose thread and place it uses. */
     private final boolean nested;
 
-    /** What it has taken, and gives back at its end. */
-    boolean hasPlace;
-
-    long lightBytes;
+    /** The places of which it has one, until its end. */
+    Optional<Places> taken = Optional.empty();
 
     /** Since when it waits, and for what; 0 if it began at once. */
     private long waitsSince;
@@ -51,9 +51,15 @@ final class Ticket<T> {
         private boolean interrupted;
     }
 
-    Ticket(Lane lane, Places places, LongSupplier expectedBytes, boolean nested) {
+    Ticket(
+            Lane lane,
+            Places places,
+            Places lightPlaces,
+            LongSupplier expectedBytes,
+            boolean nested) {
         this.lane = lane;
         this.places = places;
+        this.lightPlaces = lightPlaces;
         this.expectedBytes = expectedBytes;
         this.nested = nested;
     }
@@ -63,20 +69,14 @@ final class Ticket<T> {
         return nested || !places.exist();
     }
 
-    /** Returns the memory that it is expected to need now. */
-    long expectedBytes() {
-        return expectedBytes.getAsLong();
-    }
-
-    private boolean isLight() {
-        return expectedBytes() <= Gate.LIGHT_BYTES;
+    /** Returns the places of which it needs one, by the memory that it is expected to need now. */
+    Places places() {
+        return expectedBytes.getAsLong() <= Gate.LIGHT_BYTES ? lightPlaces : places;
     }
 
     /** Returns whether this thread, its caller's, may run it if the gate lets it pass now. */
     boolean mayRunHere() {
-        return needsNoPlace()
-                || isLight()
-                || (!VirtualThreads.isCurrent() && places.takeSeat(caller));
+        return needsNoPlace() || (!VirtualThreads.isCurrent() && places().takeSeat(caller));
     }
 
     /**
@@ -88,7 +88,7 @@ final class Ticket<T> {
 
     /** Notes that it waits. */
     void beginToWait() {
-        boolean lacksPlace = !needsNoPlace() && !isLight() && !places.areFree();
+        boolean lacksPlace = !needsNoPlace() && !places().areFree();
         lack = lacksPlace || lane.hasRoom() ? Waits.Lack.WORKERS : lane.lack;
         waitsSince = System.nanoTime();
     }

@@ -38,7 +38,7 @@ class GateTest {
     private static final long LARGE = Long.MAX_VALUE;
 
     /** Room for two light predictions. */
-    private final Gate gate = new Gate(2 * (Gate.LIGHT_BYTES + Gate.ARENA_BYTES), LONG, LONG);
+    private final Gate gate = new Gate(2, LONG, LONG);
 
     private final Places two = gate.places(2);
     private final Places one = gate.places(1);
@@ -334,7 +334,7 @@ class GateTest {
     /** A pass waits for another thread's pass, which waits for a worker. */
     @Test
     void run_passesThatWaitForEachOther_continue() throws Exception {
-        Gate other = new Gate(0, LONG, Duration.ofMillis(20));
+        Gate other = new Gate(1, LONG, Duration.ofMillis(20));
         Lane lane = other.lane();
         Places impatient = other.places(1);
         String result =
@@ -353,7 +353,7 @@ class GateTest {
 
     @Test
     void run_idleWorker_endsAndAnotherOneComes() throws Exception {
-        Gate other = new Gate(0, Duration.ofMillis(1), LONG);
+        Gate other = new Gate(1, Duration.ofMillis(1), LONG);
         Lane lane = other.lane();
         Places own = other.ownPlace();
         Thread worker = large(lane, own, Thread::currentThread);
@@ -432,7 +432,7 @@ class GateTest {
     }
 
     @Test
-    void run_lightBeyondTheBytes_waitsForLightOnesOnly() throws Exception {
+    void run_lightBeyondItsPlaces_waitsForLightOnesOnly() throws Exception {
         Holder holder = new Holder(large);
         Holder first = new Holder(light);
         Holder second = new Holder(light);
