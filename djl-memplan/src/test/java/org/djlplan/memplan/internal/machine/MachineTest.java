@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Reads simulated machines: control groups of version 1 and 2, nested groups, and the view from
@@ -25,8 +25,9 @@ class MachineTest {
     private static final long MIB = 1L << 20;
 
     /** Nothing of these is a number that a limit can have. */
-    private static final List<String> DAMAGED =
-            List.of("", "\n", " ", "text", "\u00e9\u0000", "9".repeat(40), "-4096", "1.5");
+    static List<String> damaged() {
+        return List.of("", "\n", " ", "text", "\u00e9\u0000", "9".repeat(40), "-4096", "1.5");
+    }
 
     private static final String CGROUP2 =
             "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n";
@@ -216,7 +217,7 @@ class MachineTest {
     }
 
     @ParameterizedTest
-    @FieldSource("DAMAGED")
+    @MethodSource("damaged")
     void version2_damagedFiles_countAsNoLimit(String damaged) throws IOException {
         write("proc/self/cgroup", "0::/pod\n");
         write("proc/self/mountinfo", CGROUP2);
@@ -234,7 +235,7 @@ class MachineTest {
     }
 
     @ParameterizedTest
-    @FieldSource("DAMAGED")
+    @MethodSource("damaged")
     void version1_damagedFiles_countAsNoLimit(String damaged) throws IOException {
         write("proc/self/cgroup", "4:cpu,memory:/\n");
         write(
@@ -273,7 +274,7 @@ class MachineTest {
     }
 
     @ParameterizedTest
-    @FieldSource("DAMAGED")
+    @MethodSource("damaged")
     void statistics_damaged_countNothing(String damaged) throws IOException {
         write("proc/self/cgroup", "0::/pod\n");
         write("proc/self/mountinfo", CGROUP2);
@@ -291,7 +292,7 @@ class MachineTest {
     }
 
     @ParameterizedTest
-    @FieldSource("DAMAGED")
+    @MethodSource("damaged")
     void meminfo_damaged_isUnknown(String damaged) throws IOException {
         write("proc/meminfo", damaged);
         assertUnknown();
@@ -319,7 +320,7 @@ class MachineTest {
     }
 
     @ParameterizedTest
-    @FieldSource("DAMAGED")
+    @MethodSource("damaged")
     void groupsOrMounts_damaged_areNone(String damaged) throws IOException {
         write("proc/self/cgroup", damaged);
         write("proc/self/mountinfo", CGROUP2);
@@ -332,7 +333,7 @@ class MachineTest {
     }
 
     @ParameterizedTest
-    @FieldSource("DAMAGED")
+    @MethodSource("damaged")
     void addressSpace_damaged_isNoLimit(String damaged) throws IOException {
         String limits = "Max address space  ";
         write("proc/self/status", "VmSize:\t    1024 kB\n");
