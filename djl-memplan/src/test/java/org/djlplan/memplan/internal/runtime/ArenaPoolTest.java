@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,7 +25,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ArenaPoolTest {
 
-    private static final Duration LONG = Duration.ofSeconds(30);
     private static final long SMALL = 5_000;
     private static final long MIDDLE = 50_000;
     private static final long LARGE = 500_000;

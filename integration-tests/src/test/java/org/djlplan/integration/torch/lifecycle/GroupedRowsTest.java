@@ -99,11 +99,6 @@ class GroupedRowsTest {
         }
     }
 
-    private ZooModel<float[], float[]> load(Translator<float[], float[]> translator)
-            throws Exception {
-        return criteria(translator).build().loadModel();
-    }
-
     private ZooModel<float[], float[]> load(Translator<float[], float[]> translator, String budget)
             throws Exception {
         return criteria(translator).optArgument("memplan.budget", budget).build().loadModel();

@@ -37,6 +37,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Kinds of side effects, each of which makes a number differ from call to call. */
+// The calls are made for their side effects only.
+@SuppressWarnings({
+    "CollectionIncompatibleType",
+    "EqualsIncompatibleType",
+    "ImmutableEnumChecker",
+    "ReturnValueIgnored",
+    "StaticAssignmentInConstructor",
+    "UnusedVariable"
+})
 enum SideEffects implements Supplier<SideEffects.Effect> {
     FIELD(Counter::new),
     REPLACED_STRING(Text::new),
