@@ -99,9 +99,9 @@ class GroupedRowsTest {
         }
     }
 
-    private ZooModel<float[], float[]> load(Translator<float[], float[]> translator, String budget)
+    private ZooModel<float[], float[]> load(Translator<float[], float[]> translator)
             throws Exception {
-        return criteria(translator).optArgument("memplan.budget", budget).build().loadModel();
+        return criteria(translator).build().loadModel();
     }
 
     private Criteria.Builder<float[], float[]> criteria(Translator<float[], float[]> translator) {
