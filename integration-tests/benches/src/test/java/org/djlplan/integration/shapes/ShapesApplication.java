@@ -189,7 +189,7 @@ public final class ShapesApplication {
     /** Returns the minor page faults of the process: field 10, the eighth after the name. */
     private static long faults() throws Exception {
         String stat = Files.readString(Path.of("/proc/self/stat"));
-        return Long.parseLong(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[7]);
+        return Long.parseLong(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1)[7]);
     }
 
     private JsonObject run(int threads) throws Exception {
