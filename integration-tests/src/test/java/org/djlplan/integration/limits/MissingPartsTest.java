@@ -130,9 +130,8 @@ class MissingPartsTest {
                 "TFLite djl/StockTfLiteAdapter",
                 "TFLite serving/ServedModel",
                 "PyTorch runtime/torch/TorchAllocator",
-                "PyTorch runtime/torch/AllocationSequence",
+                "PyTorch runtime/torch/TorchArenas",
                 "PyTorch source/trace/AllocationTrace",
-                "PyTorch planning/AllocationPlanning",
                 "PyTorch runtime/torch/AllocationWatch$Outcome"
             })
     void load_otherClassMissing_runsAsStock(String engineAndClass) throws Exception {
