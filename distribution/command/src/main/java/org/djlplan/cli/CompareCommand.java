@@ -29,11 +29,7 @@ import picocli.CommandLine.Spec;
                     + " more if the CPU kernels themselves are as noisy.",
             "Without --threads, stock is DJL untouched; with it, stock is a bare TFLite interpreter"
                     + " with as many threads (on current DJL: our engine TFLite, unplanned), or"
-                    + " DJL's PyTorch engine with as many for both.",
-            "On PyTorch, one more planned process runs first, which records the "
-                    + "plan, compares its predictions with stock ones (memplan.verify), and "
-                    + "stores the plan (in .djlplan next to the model's file). The figures "
-                    + "are those of processes that use the stored plan."
+                    + " DJL's PyTorch engine with as many for both."
         })
 final class CompareCommand implements Callable<Integer> {
 

@@ -19,7 +19,6 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.djlplan.cli.Comparison.Variant;
 import org.djlplan.cli.OutputDifference.Limit;
-import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.thirdparty.guava.base.Suppliers;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -33,14 +32,10 @@ import org.djlplan.thirdparty.guava.io.Closer;
  * a separate process. One-time work – loading, outputs, warm-up – is done in one process at a time;
  * then all processes are timed in turns, so that other load on the machine affects all of them.
  *
- * <p>On PyTorch the first predictions record a plan and store it. So before anything is measured,
- * an additional process runs these predictions, compares them with stock predictions, and ends. If
- * operators are to be delegated and no result is stored, another process measures delegation.
+ * <p>If operators are to be delegated and no result is stored, another process measures delegation
+ * first.
  */
 final class Comparer {
-
-    /** Enough for a plan to be recorded, used and stored. */
-    private static final int RECORDED_PREDICTIONS = 5;
 
     private final PrintWriter messages;
     private final Set<String> told = new HashSet<>();
@@ -91,11 +86,8 @@ final class Comparer {
         if (options.model() instanceof ModelRef.OfFile file) {
             readThrough(file.readable());
         }
-        if (options.engine() == EngineKind.PYTORCH) {
-            prepare(WorkerProcess.Contestant.RECORDING, options.with(OptionKey.VERIFY, "true"));
-        }
         if (extent.modes().contains(RunMode.DELEGATED)) {
-            prepare(WorkerProcess.Contestant.MEASURING, options.measuring());
+            measure(options.measuring());
         }
         List<Comparison> runs = new ArrayList<>();
         for (int i = 0; i < extent.fresh(); i++) {
@@ -104,17 +96,15 @@ final class Comparer {
         return Comparison.median(runs);
     }
 
-    /** Runs a model until the files that later processes use are stored. */
-    private void prepare(WorkerProcess.Contestant contestant, RunOptions options) {
+    /** Measures delegation until the result is stored, which later processes use. */
+    private void measure(RunOptions options) {
+        WorkerProcess.Contestant measuring = WorkerProcess.Contestant.MEASURING;
         try (WorkerProcess worker =
                 WorkerProcess.start(
-                        contestant, options, new MeasuringNews(messages, options.modelName()))) {
+                        measuring, options, new MeasuringNews(messages, options.modelName()))) {
             worker.awaitLoaded();
-            if (contestant.equals(WorkerProcess.Contestant.RECORDING)) {
-                worker.time(RECORDED_PREDICTIONS);
-            }
             worker.finish();
-            tell(contestant.name(), worker);
+            tell(measuring.name(), worker);
         }
     }
 

@@ -328,7 +328,7 @@ final class WorkerProcess implements AutoCloseable {
     record Contestant(
             String name, RunMode mode, Map<String, String> environment, String classPath) {
 
-        /** Runs planned, to make and store the plan. */
+        /** Runs planned, to record allocations. */
         static final Contestant RECORDING = new Contestant("recording", RunMode.PLANNED, Map.of());
 
         /** Runs delegated, to measure delegation and store the result. */
