@@ -180,7 +180,8 @@ final class PyTorchPlanning {
                 isImperative(block)
                         ? Optional.of(new LivenessExecutor(block, options.liveness(), foreign))
                         : Optional.empty();
-        liveness.flatMap(LivenessExecutor::reason).ifPresent(reason -> announce(model, reason));
+        liveness.flatMap(executor -> executor.status().end())
+                .ifPresent(reason -> announce(model, reason));
         Liveness mode = liveness.map(LivenessExecutor::mode).orElse(Liveness.OFF);
         Optional<StreamedWeights> weights =
                 loaded.isPresent() ? loaded.get().weights() : Optional.empty();
@@ -216,7 +217,9 @@ final class PyTorchPlanning {
                 block.getClass() == SequentialBlock.class
                         ? new PlannedSequentialBlock((SequentialBlock) block, pass)
                         : BlockProxy.wrap(block, pass);
-        ReportSources.register(planned, new TorchHandle(memory, limit, weights, liveness));
+        ReportSources.register(
+                planned,
+                new TorchHandle(memory, limit, weights, liveness.map(LivenessExecutor::status)));
         return planned;
     }
 

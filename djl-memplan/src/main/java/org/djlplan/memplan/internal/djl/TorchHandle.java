@@ -4,7 +4,7 @@ import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
-import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.internal.djl.liveness.LivenessStatus;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
@@ -17,19 +17,20 @@ import org.djlplan.memplan.report.PlanReport;
  *
  * @param limit the limit on the sizes of inputs
  * @param weights the weights of a model with a budget
- * @param liveness closes the arrays of an imperative block early
+ * @param liveness whether arrays of an imperative block are closed early; not the block itself,
+ *     which a handle would retain
  */
 record TorchHandle(
         TorchMemory memory,
         InputLimit limit,
         Optional<StreamedWeights> weights,
-        Optional<LivenessExecutor> liveness)
+        Optional<LivenessStatus> liveness)
         implements ModelHandle {
 
     @Override
     public PlanReport get() {
         PlanReport report = memory.report();
-        return liveness.flatMap(LivenessExecutor::reason)
+        return liveness.flatMap(LivenessStatus::end)
                 .map(reason -> PlanReportRecord.unclosed(report, reason))
                 .orElse(report);
     }

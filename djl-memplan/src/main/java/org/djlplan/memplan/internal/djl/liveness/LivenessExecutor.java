@@ -79,9 +79,9 @@ public final class LivenessExecutor {
                 : BlockState.of(block).unseen();
     }
 
-    /** Returns why intermediates are left to DJL; empty if they are closed early. */
-    public Optional<String> reason() {
-        return status.end();
+    /** Returns whether intermediates are closed early, and if not, why. */
+    public LivenessStatus status() {
+        return status;
     }
 
     /**

@@ -6,12 +6,15 @@ import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Counts what early closing did in a block, over all threads, and knows why it ended. */
-final class LivenessStatus {
+/**
+ * Counts what early closing did in a block, over all threads, and knows why it ended. Retains
+ * neither the block nor its class.
+ */
+public final class LivenessStatus {
 
     private static final Logger logger = LoggerFactory.getLogger(LivenessStatus.class);
 
-    private final Block block;
+    private final String name;
     private final LongAdder closedEarly = new LongAdder();
     private final LongAdder divergences = new LongAdder();
     private final LongAdder fallbacks = new LongAdder();
@@ -21,7 +24,7 @@ final class LivenessStatus {
      * @param end why nothing is closed early from the beginning, if that is so
      */
     LivenessStatus(Block block, Optional<String> end) {
-        this.block = block;
+        name = block.getClass().getSimpleName();
         this.end = end;
     }
 
@@ -35,14 +38,11 @@ final class LivenessStatus {
 
     /** Warns that some passes, or all from now on, close nothing early. */
     void warn(String reason) {
-        logger.warn(
-                "Intermediates of {} are left to DJL: {}",
-                block.getClass().getSimpleName(),
-                reason);
+        logger.warn("Intermediates of {} are left to DJL: {}", name, reason);
     }
 
     /** Returns why nothing is closed early; empty if arrays are. */
-    Optional<String> end() {
+    public Optional<String> end() {
         return end;
     }
 
