@@ -126,7 +126,8 @@ class StagedRepositoryTest {
     @MethodSource("artifacts")
     void pom_hasWhatIsAskedForAndNothingOfTheBuild(String artifact) throws Exception {
         Path file = Staged.file(artifact, ".pom");
-        String text = Files.readString(file);
+        // Maven resolves this one in the file itself, also where a BOM is imported.
+        String text = Files.readString(file).replace("${project.version}", Staged.version());
         assertFalse(text.contains("${"), text);
         assertFalse(text.contains("SNAPSHOT"), text);
         assertFalse(text.contains("not-set"), text);
