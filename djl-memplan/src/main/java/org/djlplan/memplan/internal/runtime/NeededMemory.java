@@ -9,7 +9,7 @@ public final class NeededMemory {
     /** A peak covers at least so many predictions, and less than twice as many. */
     static final int PREDICTIONS = 32;
 
-    /** By the number of bits of the inputs' number of elements. */
+    /** The index is the length of the number of input elements in bits. */
     private final Peak[] peaks = new Peak[Long.SIZE + 1];
 
     /** The most memory that recent predictions of a size needed. */
@@ -47,8 +47,8 @@ public final class NeededMemory {
     }
 
     /**
-     * Returns the memory that a prediction is expected to need: that of recent ones of the size, or
-     * of the next larger size that occurred. {@link Long#MAX_VALUE} if none did.
+     * Returns the most bytes that recent predictions of this size needed. If there were none, the
+     * next larger size counts; {@link Long#MAX_VALUE} if no such size occurred.
      *
      * @param elements number of elements of its inputs
      */
