@@ -207,12 +207,16 @@ public record DelegationOptions(
         return new Request(
                 model.graph(),
                 goal,
-                threadCandidates(model.threads(), Runtime.getRuntime().availableProcessors()),
+                model.recipes().isEmpty()
+                        ? threadCandidates(
+                                model.threads(), Runtime.getRuntime().availableProcessors())
+                        : ImmutableList.of(model.threads()),
                 profileBudget,
                 tolerance,
                 model.offersTransientBuffers(),
-                exclude.of(model.graph()),
-                Optional.empty());
+                exclude.of(model),
+                Optional.empty(),
+                model.recipes());
     }
 
     /** Returns whether the first choice stays as long as the model is open. */

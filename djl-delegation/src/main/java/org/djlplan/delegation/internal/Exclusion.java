@@ -115,13 +115,22 @@ public record Exclusion(List<String> parts) {
     }
 
     /**
+     * Returns the operators of a model that are excluded; none of a model with recipes.
+     *
+     * @throws UnusableOptionException as {@link #of(Graph)}
+     */
+    SortedSet<Integer> of(DelegableModel model) {
+        return model.recipes().isEmpty() ? of(model.graph()) : Collections.emptySortedSet();
+    }
+
+    /**
      * Returns a model whose delegate seems not to support the excluded operators; the model itself
      * if there are none.
      *
-     * @throws UnusableOptionException as {@link #of}
+     * @throws UnusableOptionException as {@link #of(Graph)}
      */
     DelegableModel without(DelegableModel model) {
-        SortedSet<Integer> excluded = of(model.graph());
+        SortedSet<Integer> excluded = of(model);
         return excluded.isEmpty() ? model : new ReducedModel(model, excluded);
     }
 

@@ -418,9 +418,11 @@ final class Measurement {
     }
 
     private static String describe(Entry entry) {
-        int operators = entry.candidate().operators().size();
-        return operators
-                + " operators delegated: "
+        String recipe = entry.candidate().recipe();
+        return (recipe.isEmpty()
+                        ? entry.candidate().operators().size() + " operators delegated"
+                        : recipe)
+                + ": "
                 + (entry instanceof Entry.Failed failed
                         ? failed.kind() + ", " + failed.message()
                         : "outputs outside the tolerance");

@@ -8,22 +8,31 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * A configuration of a model: the operators that the delegate gets, the number of threads, and
- * whether the delegate keeps its buffers.
+ * A configuration of a model: how it is built, and the number of threads. It is built either by a
+ * named recipe, or by giving operators to a delegate, or by neither: as stock.
  *
- * @param operators their indices in the graph, in ascending order; empty for the CPU kernels alone
+ * @param recipe name of the rewrite of the model, for example {@code frozen}; empty for none
+ * @param operators that the delegate gets: their indices in the graph, in ascending order; empty
+ *     for the CPU kernels alone, and with a recipe
  * @param threads the engine's and the delegate's threads per prediction, −1 for their default
  * @param transientBuffers whether the delegate builds its indirection buffers for each prediction
  *     instead of keeping them, which takes less memory and more time
  */
-public record Candidate(SortedSet<Integer> operators, int threads, boolean transientBuffers) {
+public record Candidate(
+        String recipe, SortedSet<Integer> operators, int threads, boolean transientBuffers) {
 
     public Candidate {
         operators =
                 Collections.unmodifiableSortedSet(new TreeSet<>((Collection<Integer>) operators));
         checkArgument(operators.isEmpty() || operators.first() >= 0, "operators: %s", operators);
         checkArgument(threads == -1 || threads > 0, "threads: %s", threads);
+        checkArgument(recipe.isEmpty() || operators.isEmpty(), "%s with operators", recipe);
         checkArgument(!transientBuffers || !operators.isEmpty(), "buffers of no delegate");
+    }
+
+    /** Creates a candidate that delegates operators. */
+    public Candidate(SortedSet<Integer> operators, int threads, boolean transientBuffers) {
+        this("", operators, threads, transientBuffers);
     }
 
     /** Creates a candidate whose delegate keeps its buffers. */
@@ -31,19 +40,29 @@ public record Candidate(SortedSet<Integer> operators, int threads, boolean trans
         this(operators, threads, false);
     }
 
-    /** Returns the candidate that delegates nothing. */
+    /** Returns stock: the candidate that delegates nothing and has no recipe. */
     public static Candidate cpu(int threads) {
-        return new Candidate(Collections.emptySortedSet(), threads);
+        return ofRecipe("", threads);
     }
 
-    /** Returns whether anything is delegated. */
+    /** Returns the candidate of a recipe. */
+    public static Candidate ofRecipe(String recipe, int threads) {
+        return new Candidate(recipe, Collections.emptySortedSet(), threads, false);
+    }
+
+    /** Returns whether the engine runs the model as it does without djl-plan. */
+    public boolean isStock() {
+        return recipe.isEmpty() && operators.isEmpty();
+    }
+
+    /** Returns whether operators are delegated. */
     public boolean delegates() {
         return !operators.isEmpty();
     }
 
     /** Returns this candidate with another number of threads. */
     public Candidate withThreads(int other) {
-        return new Candidate(operators, other, transientBuffers);
+        return new Candidate(recipe, operators, other, transientBuffers);
     }
 
     /** Returns this candidate with buffers that are built for each prediction. */
@@ -57,11 +76,14 @@ public record Candidate(SortedSet<Integer> operators, int threads, boolean trans
         return other instanceof Candidate candidate
                 && threads == candidate.threads
                 && transientBuffers == candidate.transientBuffers
+                && recipe.equals(candidate.recipe)
                 && operators.equals(candidate.operators);
     }
 
     @Override
     public int hashCode() {
-        return 31 * operators.hashCode() + 2 * threads + (transientBuffers ? 1 : 0);
+        return 31 * (31 * recipe.hashCode() + operators.hashCode())
+                + 2 * threads
+                + (transientBuffers ? 1 : 0);
     }
 }

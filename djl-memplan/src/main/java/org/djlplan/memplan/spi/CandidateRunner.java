@@ -22,30 +22,50 @@ public interface CandidateRunner extends AutoCloseable {
 
     /**
      * Returns the partitions that the delegate reports if it is offered everything it supports:
-     * sets of operators, in execution order of their first one.
+     * sets of operators, in execution order of their first one. A model with {@linkplain
+     * DelegableModel#recipes recipes} has none.
      *
      * @throws CandidateException if the delegate cannot inspect the model
      */
-    List<Set<Integer>> partitions() throws CandidateException, InterruptedException;
+    default List<Set<Integer>> partitions() throws CandidateException, InterruptedException {
+        return List.of();
+    }
 
     /**
-     * Builds a candidate, runs it a few times and compares its outputs with the CPU kernels', until
-     * one of them is unacceptable. For a prepared candidate it only returns the same result again.
+     * Builds a candidate, runs it a few times and compares its outputs with stock's, until one of
+     * them is unacceptable. For a prepared candidate it only returns the same result again.
      */
     Trial prepare(Candidate candidate) throws CandidateException, InterruptedException;
 
     /**
      * Times inferences of a prepared candidate; for a fast one, after an untimed inference that
-     * loads its weights into the caches.
+     * loads its weights into the caches. If there are several measured shapes, an inference is the
+     * mean over all of them, weighted by how often they occur.
      *
      * @return the duration of each in nanoseconds
      */
     long[] time(Candidate candidate, int inferences)
             throws CandidateException, InterruptedException;
 
-    /** Times the nodes of a prepared candidate over some inferences, after one untimed one. */
-    List<NodeTime> profile(Candidate candidate, int inferences)
-            throws CandidateException, InterruptedException;
+    /**
+     * Times one inference of a prepared candidate at each measured shape, for the check that a
+     * recipe is not slower than stock at one of them.
+     *
+     * @return nanoseconds by shape, in the same order for all candidates
+     */
+    default long[] timeEachShape(Candidate candidate)
+            throws CandidateException, InterruptedException {
+        return time(candidate, 1);
+    }
+
+    /**
+     * Times the nodes of a prepared candidate over some inferences, after one untimed one; empty if
+     * the engine does not report them.
+     */
+    default List<NodeTime> profile(Candidate candidate, int inferences)
+            throws CandidateException, InterruptedException {
+        return List.of();
+    }
 
     /**
      * Returns the nanoseconds since an arbitrary moment in which candidates could run and be
@@ -70,10 +90,11 @@ public interface CandidateRunner extends AutoCloseable {
     /**
      * The result of the first runs of a candidate.
      *
-     * @param kernels number of delegate kernels
-     * @param errors of the outputs, in order, compared with the CPU kernels' outputs
-     * @param memoryBytes growth of the process's anonymous resident memory: packed weights,
-     *     workspaces and the arena. 0 if the system does not report it
+     * @param kernels number of delegate kernels; 0 for stock and for recipes
+     * @param errors of the outputs, in order, compared with stock's outputs; at several shapes, the
+     *     largest of each output
+     * @param memoryBytes growth of the process's anonymous resident memory by this candidate alone:
+     *     weights, workspaces and the arena. 0 if the system does not report it
      * @param inferences number of runs
      */
     record Trial(int kernels, List<OutputError> errors, long memoryBytes, int inferences) {

@@ -8,7 +8,9 @@ import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
 
-/** A model whose operators an engine's delegate may run. */
+/**
+ * A model with more than one way to run it: by recipes, or with operators in an engine's delegate.
+ */
 public interface DelegableModel {
 
     /**
@@ -23,13 +25,27 @@ public interface DelegableModel {
     /** Returns the folder for files that cannot be stored next to the model. */
     Path cacheFolder();
 
-    /** Returns the graph, with operators in execution order. */
+    /**
+     * Returns the graph, with operators in execution order; for a model with {@link #recipes} a
+     * graph without operators is sufficient, and its outputs may be unknown.
+     */
     Graph graph();
+
+    /**
+     * Returns the names of the recipes to try besides stock, the simplest first. All of them are
+     * measured, as {@link Candidate#ofRecipe}. If there are none, sets of operators are searched.
+     */
+    default List<String> recipes() {
+        return List.of();
+    }
 
     /** Returns the threads per prediction that the user requested, −1 for the engine's default. */
     int threads();
 
-    /** Returns the delegate's name as in {@code delegation.delegate}, for example xnnpack. */
+    /**
+     * Returns the delegate's name as in {@code delegation.delegate}, for example xnnpack; for a
+     * model with {@link #recipes} the name of the engine.
+     */
     String delegate();
 
     /**
@@ -55,11 +71,14 @@ public interface DelegableModel {
     /**
      * Returns the partitions that the delegate reports if it is offered everything it supports, as
      * {@link CandidateRunner#partitions()} does, but computed in this process. Runs nothing; only
-     * for a {@link #trusted()} delegate, or one that already runs in this process.
+     * for a {@link #trusted()} delegate, or one that already runs in this process. A model with
+     * {@link #recipes} has none.
      *
      * @throws CandidateException if the delegate cannot inspect the model
      */
-    List<Set<Integer>> partitions() throws CandidateException;
+    default List<Set<Integer>> partitions() throws CandidateException {
+        return List.of();
+    }
 
     /** Returns why no process can be started here; empty if no obstacle is known. */
     Optional<String> obstacle();

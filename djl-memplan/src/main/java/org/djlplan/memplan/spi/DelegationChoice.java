@@ -62,7 +62,7 @@ public record DelegationChoice(
     /**
      * Returns an identifier of this choice among those of the same model, on any machine: 12
      * hexadecimal digits, a hash of engine, delegate, the version of the acceptance rule and, of
-     * each candidate, operators, threads and buffers. Origin and reason are not part of it.
+     * each candidate, recipe, operators, threads and buffers. Origin and reason are not part of it.
      *
      * @param engine name and version of the native library
      */
@@ -71,6 +71,7 @@ public record DelegationChoice(
         text.append(engine).append('\n').append(delegate).append('\n').append(Tolerance.VERSION);
         for (Candidate each : candidates()) {
             text.append('\n').append(each.threads()).append(' ').append(each.transientBuffers());
+            text.append(each.recipe().isEmpty() ? "" : " " + each.recipe());
             each.operators().forEach(operator -> text.append(' ').append(operator));
         }
         return Hashing.sha256()

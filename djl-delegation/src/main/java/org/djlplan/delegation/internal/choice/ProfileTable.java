@@ -13,10 +13,8 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Predicate;
-import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.partition.PieceGraph;
 import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
-import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -26,8 +24,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  *
  * @param partitions reported by the delegate: sets of operators, in execution order
  * @param entries candidates that were tried, in the order of the trials
- * @param chosen the candidate to use: a measured one, or the CPU kernels if nothing could be
- *     measured
+ * @param chosen the candidate to use: a measured one, or stock if nothing could be measured
  * @param lighter the candidates to use while other predictions run: the best candidate for each
  *     smaller number of threads, most threads first; all were measured
  * @param reason of the choice, in one line
@@ -50,7 +47,7 @@ public record ProfileTable(
         entries = ImmutableList.copyOf(entries);
         lighter = ImmutableList.copyOf(lighter);
         checkArgument(
-                !chosen.delegates() || measured(entries, chosen).isPresent(),
+                chosen.isStock() || measured(entries, chosen).isPresent(),
                 "%s was not measured",
                 chosen);
         int threads = chosen.threads();
@@ -115,32 +112,26 @@ public record ProfileTable(
         private static final double BYTES_PER_MEGABYTE = 1e6;
 
         private final List<Piece> partitions;
-        private final boolean severalThreads;
-        private final Goal goal;
+        private final Request request;
 
         /** Medians differ this much by chance. */
         private static final double HARDLY_DIFFERENT = 0.03;
 
-        public Reason(
-                Graph graph,
-                List<? extends Set<Integer>> partitions,
-                boolean severalThreads,
-                Goal goal) {
-            this.partitions = PieceGraph.of(graph, partitions, 1).pieces();
-            this.severalThreads = severalThreads;
-            this.goal = goal;
+        public Reason(Request request, List<? extends Set<Integer>> partitions) {
+            this.partitions = PieceGraph.of(request.graph(), partitions, 1).pieces();
+            this.request = request;
         }
 
         /** Returns the choice, its time, and the times of nothing and everything delegated. */
         public String of(Entry.Measured chosen, List<Entry> entries) {
             StringBuilder line = new StringBuilder(name(chosen.candidate()));
-            if (severalThreads) {
+            if (request.threads().size() > 1) {
                 int threads = chosen.candidate().threads();
                 line.append(
                         threads == -1 ? " with the engine's threads" : " with threads: " + threads);
             }
             line.append(": ").append(millis(chosen));
-            if (goal.asksForMemory()) {
+            if (showsMemory()) {
                 line.append(String.format(Locale.ROOT, " in %.1f MB", megabytes(chosen)));
             }
             boolean isTransient = chosen.candidate().transientBuffers();
@@ -153,10 +144,33 @@ public record ProfileTable(
                                             && !entry.candidate().transientBuffers())
                     .filter(entry -> !delegatesEverything(chosen) || isTransient)
                     .ifPresent(entry -> line.append(compared(chosen, entry, all)));
-            best(entries, entry -> !entry.candidate().delegates())
-                    .filter(cpu -> chosen.candidate().delegates())
-                    .ifPresent(cpu -> line.append(compared(chosen, cpu, "the CPU kernels")));
-            return line.append(rejected(entries)).toString();
+            best(entries, entry -> entry.candidate().isStock())
+                    .filter(stock -> !chosen.candidate().isStock())
+                    .ifPresent(stock -> line.append(compared(chosen, stock, request.stock())));
+            return line.append(passedOver(chosen, entries)).append(rejected(entries)).toString();
+        }
+
+        private boolean showsMemory() {
+            return request.goal().asksForMemory() || !request.recipes().isEmpty();
+        }
+
+        /** Returns the recipes that are faster than the chosen candidate. */
+        private String passedOver(Entry.Measured chosen, List<Entry> entries) {
+            StringBuilder text = new StringBuilder();
+            for (String recipe : request.recipes()) {
+                best(entries, entry -> entry.candidate().recipe().equals(recipe))
+                        .filter(e -> compared(chosen, e) < 1 - HARDLY_DIFFERENT)
+                        .ifPresent(
+                                e ->
+                                        text.append(text.isEmpty() ? "; faster, not taken: " : ", ")
+                                                .append(recipe + ' ' + millis(e))
+                                                .append(
+                                                        String.format(
+                                                                Locale.ROOT,
+                                                                " in %.1f MB",
+                                                                megabytes(e))));
+            }
+            return text.toString();
         }
 
         /** Returns the number of rejected candidates, and the reason of the first one. */
@@ -176,7 +190,7 @@ public record ProfileTable(
         private String name(Candidate candidate) {
             Set<Integer> operators = candidate.operators();
             if (operators.isEmpty()) {
-                return "the CPU kernels";
+                return candidate.isStock() ? request.stock() : candidate.recipe();
             }
             long whole =
                     partitions.stream().filter(p -> operators.containsAll(p.operators())).count();
@@ -211,14 +225,16 @@ public record ProfileTable(
                     .min(Comparator.comparingLong(e -> e.latency().medianNanos()));
         }
 
+        /** Returns the other's time as a multiple of the chosen candidate's. */
+        private static double compared(Entry.Measured chosen, Entry.Measured other) {
+            return (double) other.latency().medianNanos()
+                    / Math.max(1, chosen.latency().medianNanos());
+        }
+
         private String compared(Entry.Measured chosen, Entry.Measured other, String name) {
-            double times =
-                    (double) other.latency().medianNanos()
-                            / Math.max(1, chosen.latency().medianNanos());
+            double times = compared(chosen, other);
             String memory =
-                    goal.asksForMemory()
-                            ? String.format(Locale.ROOT, " (%.1f MB)", megabytes(other))
-                            : "";
+                    showsMemory() ? String.format(Locale.ROOT, " (%.1f MB)", megabytes(other)) : "";
             if (Math.abs(times - 1) < HARDLY_DIFFERENT) {
                 // The race found no difference, so it chose the simpler candidate.
                 return ", as fast as " + name + memory;

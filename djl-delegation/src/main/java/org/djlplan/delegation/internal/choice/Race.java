@@ -105,16 +105,21 @@ public final class Race {
      * Ends a round in which all remaining contenders had their turns, and drops those that lost.
      */
     public void endRound() {
-        rounds++;
-        for (Contender contender : running) {
-            checkState(logs.get(contender).size() == rounds, "%s had no turn", contender);
-        }
+        endRoundOfAll();
         running.sort(Contender.SIMPLEST);
         leader().ifPresent(this::dropSlower);
         for (int simple = 0; simple < running.size(); simple++) {
             Contender simpler = running.get(simple);
             running.subList(simple + 1, running.size())
                     .removeIf(c -> compare(simpler, c, LITTLE_AT_STAKE).high() <= WORTHWHILE);
+        }
+    }
+
+    /** Ends a round in which all remaining contenders had their turns, and drops none. */
+    public void endRoundOfAll() {
+        rounds++;
+        for (Contender contender : running) {
+            checkState(logs.get(contender).size() == rounds, "%s had no turn", contender);
         }
     }
 
@@ -144,8 +149,7 @@ public final class Race {
      * left.
      */
     public void hurry(double most) {
-        leader().ifPresent(
-                        leader -> running.removeIf(c -> level(c) - level(leader) > Math.log(most)));
+        leader().ifPresent(leader -> running.removeIf(c -> !isWithin(most, c, leader)));
     }
 
     /** Returns the number of finished rounds. */
@@ -163,16 +167,37 @@ public final class Race {
      * does not seem {@value #AS_FAST} times as slow; empty if all were withdrawn.
      */
     public Optional<Contender> winner() {
-        return leader().flatMap(
+        return winner(running);
+    }
+
+    /** Returns the winner among some of the remaining contenders. */
+    public Optional<Contender> winner(List<Contender> among) {
+        return leader(among)
+                .flatMap(
                         leader ->
-                                running.stream()
+                                among.stream()
                                         .filter(c -> !slower(c, leader, ONCE))
                                         .filter(c -> compare(c, leader, ONCE).ratio() <= AS_FAST)
                                         .min(Contender.SIMPLEST));
     }
 
+    /** Returns the remaining contenders that seem at most this many times as slow as the leader. */
+    public List<Contender> within(double times) {
+        return leader().stream()
+                .flatMap(leader -> running.stream().filter(c -> isWithin(times, c, leader)))
+                .toList();
+    }
+
+    private boolean isWithin(double times, Contender contender, Contender leader) {
+        return level(contender) - level(leader) <= Math.log(times);
+    }
+
     private Optional<Contender> leader() {
-        return running.stream().min(Comparator.comparingDouble(this::level));
+        return leader(running);
+    }
+
+    private Optional<Contender> leader(List<Contender> among) {
+        return among.stream().min(Comparator.comparingDouble(this::level));
     }
 
     private PairedRatio compare(Contender first, Contender second, double deviations) {

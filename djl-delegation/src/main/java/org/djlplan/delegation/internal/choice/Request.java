@@ -46,6 +46,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  *     candidates with such buffers are tried only if the goal asks for memory
  * @param excluded operators that the delegate is not offered
  * @param partitions that the delegate reports; empty until the delegate is asked
+ * @param recipes to measure besides stock, the simplest first; empty to search sets of operators
  */
 public record Request(
         Graph graph,
@@ -55,7 +56,8 @@ public record Request(
         Tolerance tolerance,
         boolean transientBuffers,
         Set<Integer> excluded,
-        Optional<List<Set<Integer>>> partitions) {
+        Optional<List<Set<Integer>>> partitions,
+        List<String> recipes) {
 
     /** Time limit independent of the model's speed. */
     public static final Duration BASE = Duration.ofSeconds(7);
@@ -70,6 +72,7 @@ public record Request(
         threads = ImmutableList.copyOf(ImmutableSet.copyOf(threads));
         excluded = ImmutableSet.copyOf(excluded);
         partitions = partitions.map(ImmutableList::copyOf);
+        recipes = ImmutableList.copyOf(recipes);
         checkArgument(!threads.isEmpty(), "no setting of threads");
         checkArgument(threads.stream().allMatch(t -> t == -1 || t > 0), "threads: %s", threads);
         checkArgument(budget.isEmpty() || budget.get().toNanos() > 0, "budget: %s", budget);
@@ -82,7 +85,16 @@ public record Request(
             List<Integer> threads,
             Optional<Duration> budget,
             Tolerance tolerance) {
-        this(graph, goal, threads, budget, tolerance, false, ImmutableSet.of(), Optional.empty());
+        this(
+                graph,
+                goal,
+                threads,
+                budget,
+                tolerance,
+                false,
+                ImmutableSet.of(),
+                Optional.empty(),
+                ImmutableList.of());
     }
 
     /** Returns this request with the partitions that the delegate reports. */
@@ -95,7 +107,8 @@ public record Request(
                 tolerance,
                 transientBuffers,
                 excluded,
-                Optional.of(reported));
+                Optional.of(reported),
+                recipes);
     }
 
     /** Returns the rule that decides whether a candidate may serve. */
@@ -113,9 +126,12 @@ public record Request(
         return budget.orElse(LONG);
     }
 
-    /**
-     * Returns the CPU kernels as they run without delegation, used as long as nothing was measured.
-     */
+    /** Returns what serves if nothing is chosen, for people. */
+    public String stock() {
+        return recipes.isEmpty() ? "the CPU kernels" : "stock";
+    }
+
+    /** Returns stock, used as long as nothing was measured. */
     public Candidate unmeasured() {
         return Candidate.cpu(threads.size() == 1 ? threads.get(0) : -1);
     }
@@ -123,7 +139,9 @@ public record Request(
     /** Returns {@link #unmeasured} as a choice. */
     public DelegationChoice cpu(String why) {
         return new DelegationChoice(
-                unmeasured(), DelegationReport.Origin.UNVERIFIED, "CPU kernels: " + why);
+                unmeasured(),
+                DelegationReport.Origin.UNVERIFIED,
+                (recipes.isEmpty() ? "CPU kernels: " : "stock: ") + why);
     }
 
     /** Returns the choice of a table. */
@@ -163,7 +181,7 @@ public record Request(
     }
 
     private List<OutputAgreement> agreements(Entry.Measured entry) {
-        if (!entry.candidate().delegates()) {
+        if (entry.candidate().isStock()) {
             return List.of();
         }
         List<OutputAgreement> agreements = new ArrayList<>();
@@ -171,7 +189,9 @@ public record Request(
             OutputError error = entry.errors().get(i);
             agreements.add(
                     OutputAgreement.of(
-                            graph.tensors().get(graph.outputs().get(i)).name(),
+                            i < graph.outputs().size()
+                                    ? graph.tensors().get(graph.outputs().get(i)).name()
+                                    : "output " + i,
                             error.difference(),
                             error.noise().largest(),
                             tolerance.limit(error)));
@@ -205,7 +225,7 @@ public record Request(
             Optional<Entry.Measured> measured = table.measured(candidate);
             // The CPU kernels can be chosen even if no candidate is acceptable, not even they
             // themselves.
-            if (measured.isPresent() && candidate.delegates()) {
+            if (measured.isPresent() && !candidate.isStock()) {
                 acceptance().check(measured.get(), goal.limit());
             }
         }
@@ -251,10 +271,13 @@ public record Request(
     }
 
     private void checkOffered(Candidate candidate, Set<Integer> offered) throws IOException {
-        boolean engines = !candidate.delegates() && candidate.threads() == -1;
+        boolean engines = candidate.isStock() && candidate.threads() == -1;
         if (!threads.contains(candidate.threads()) && !engines) {
             throw new IOException(
                     "a set with " + candidate.threads() + " threads, where " + threads + " may be");
+        }
+        if (!candidate.recipe().isEmpty() && !recipes.contains(candidate.recipe())) {
+            throw new IOException("an unknown recipe");
         }
         if (candidate.transientBuffers() && !triesTransientBuffers()) {
             throw new IOException("a set with buffers that nobody asked for");
@@ -364,12 +387,14 @@ public record Request(
          */
         public List<Contender> eligible(List<Contender> contenders) {
             List<Contender> admitted = contenders.stream().filter(this::admits).toList();
-            if (objective != Objective.MEMORY) {
-                return admitted;
-            }
-            long least = admitted.stream().mapToLong(Contender::memoryBytes).min().orElse(0);
+            return objective == Objective.MEMORY ? lightest(admitted) : admitted;
+        }
+
+        /** Returns the contenders that take hardly more than the least memory among them. */
+        public static List<Contender> lightest(List<Contender> contenders) {
+            long least = contenders.stream().mapToLong(Contender::memoryBytes).min().orElse(0);
             double most = Math.max(least * (1 + MEMORY_NOISE), (double) least + MEMORY_NOISE_BYTES);
-            return admitted.stream().filter(c -> c.memoryBytes() <= most).toList();
+            return contenders.stream().filter(c -> c.memoryBytes() <= most).toList();
         }
 
         private long limit() {

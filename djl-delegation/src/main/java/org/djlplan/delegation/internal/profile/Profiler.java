@@ -157,6 +157,9 @@ public final class Profiler {
     }
 
     private ProfileTable table() throws InterruptedException {
+        if (!request.recipes().isEmpty()) {
+            return recipes();
+        }
         List<SortedSet<Integer>> partitions;
         try {
             partitions =
@@ -183,6 +186,17 @@ public final class Profiler {
             best(threads, contenders).ifPresent(winners::add);
         }
         return choose(partitions, winners);
+    }
+
+    private ProfileTable recipes() throws InterruptedException {
+        RecipeRace race = new RecipeRace(request, trials);
+        List<Contender> contenders = race.contenders();
+        if (!memoryIsKnown(contenders)) {
+            return cpu(List.of(), "stock: memory cannot be measured here");
+        }
+        Optional<Contender> winner =
+                contenders.isEmpty() ? Optional.empty() : race.winner(contenders);
+        return choose(List.of(), winner.stream().toList());
     }
 
     private boolean memoryIsKnown(List<Contender> contenders) {
@@ -314,7 +328,7 @@ public final class Profiler {
             winner = race(winners, 1);
         }
         List<Entry> entries = trials.entries();
-        Reason reason = new Reason(request.graph(), partitions, request.threads().size() > 1, goal);
+        Reason reason = new Reason(request, partitions);
         Optional<Entry.Measured> chosen = winner.flatMap(w -> trials.measured(w.candidate()));
         if (chosen.isPresent()) {
             Candidate candidate = chosen.get().candidate();
@@ -340,9 +354,9 @@ public final class Profiler {
                 cpu(
                         partitions,
                         ran && trials.proven().stream().noneMatch(goal::admits)
-                                ? "the CPU kernels: nothing keeps to the limit of memory, not even"
-                                        + " they"
-                                : "the CPU kernels: nothing could be measured"
+                                ? request.stock() + ": no candidate is within the memory limit"
+                                : request.stock()
+                                        + ": nothing could be measured"
                                         + reason.rejected(entries));
         boolean failed =
                 entries.stream()

@@ -169,6 +169,22 @@ final class Trials {
         }
     }
 
+    /**
+     * Returns the nanoseconds of an inference of a proven candidate at each measured shape; empty
+     * if it failed.
+     */
+    Optional<long[]> turnAtEachShape(Contender contender) throws InterruptedException {
+        budget.step();
+        try {
+            long[] nanos = runner.timeEachShape(contender.candidate());
+            budget.ran(nanos.length);
+            return Optional.of(nanos);
+        } catch (CandidateException e) {
+            reject(contender.candidate(), e);
+            return Optional.empty();
+        }
+    }
+
     /** Frees the resources of a candidate until it is verified again. */
     void release(Contender contender) {
         if (released.add(contender.candidate())) {

@@ -195,6 +195,12 @@ public final class KeptAnswers implements CandidateRunner {
     }
 
     @Override
+    public long[] timeEachShape(Candidate candidate)
+            throws CandidateException, InterruptedException {
+        return noting(candidate, () -> inner.timeEachShape(candidate));
+    }
+
+    @Override
     public List<NodeTime> profile(Candidate candidate, int inferences)
             throws CandidateException, InterruptedException {
         Known before = of(candidate);

@@ -114,6 +114,9 @@ public final class ProfileStore {
         if (threads.size() != 1 || threads.get(0) == -1) {
             facts.put(CORES, Integer.toString(Runtime.getRuntime().availableProcessors()));
         }
+        if (!request.recipes().isEmpty()) {
+            facts.put("recipes", Joiner.on(',').join(request.recipes()));
+        }
         facts.put("objective", goal.objective().name().toLowerCase(Locale.ROOT));
         goal.maxMemoryBytes().ifPresent(bytes -> facts.put("maxMemoryBytes", Long.toString(bytes)));
         return new StoreKey(nameOf(model.file()), facts.buildOrThrow());
@@ -296,7 +299,7 @@ public final class ProfileStore {
      * @throws CandidateException if the delegate cannot inspect the model now
      */
     public boolean confirms(ProfileTable table) throws CandidateException {
-        if (!model.trusted() && !table.chosen().delegates()) {
+        if (!model.trusted() && table.chosen().isStock()) {
             return true;
         }
         Request known = request.offering(model.partitions());

@@ -163,9 +163,7 @@ class ProfilerTest {
         ProfileTable table = profile(runner(truth(2, 1, 3)), limited);
 
         assertEquals(Candidate.cpu(1), table.chosen());
-        assertEquals(
-                "the CPU kernels: nothing keeps to the limit of memory, not even they",
-                table.reason());
+        assertEquals("the CPU kernels: no candidate is within the memory limit", table.reason());
     }
 
     @Test
@@ -357,7 +355,8 @@ class ProfilerTest {
                         Tolerance.AUTO,
                         true,
                         Set.of(),
-                        Optional.empty()));
+                        Optional.empty(),
+                        List.of()));
     }
 
     @Test

@@ -201,7 +201,8 @@ class ForgedTableTest {
                 Tolerance.AUTO,
                 transientBuffers,
                 excluded,
-                Optional.empty());
+                Optional.empty(),
+                List.of());
     }
 
     private Request without(int operator) {

@@ -135,6 +135,8 @@ public final class MeasuringProcess {
             case Messages.PREPARE -> parent.reply(Messages.toJson(runner.prepare(candidate)));
             case Messages.TIME ->
                     parent.reply(Messages.toJson(runner.time(candidate, inferences(request))));
+            case Messages.TIME_EACH_SHAPE ->
+                    parent.reply(Messages.toJson(runner.timeEachShape(candidate)));
             case Messages.PROFILE ->
                     parent.reply(Messages.toJson(runner.profile(candidate, inferences(request))));
             case Messages.RELEASE -> {

@@ -35,7 +35,7 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
 final class Messages {
 
     /** Changes when the messages change. */
-    private static final int PROTOCOL = 6;
+    private static final int PROTOCOL = 7;
 
     /** A failure that no candidate caused: the model cannot be opened. */
     static final String NOT_OPENED = "NOT_OPENED";
@@ -43,6 +43,7 @@ final class Messages {
     static final String PARTITIONS = "partitions";
     static final String PREPARE = "prepare";
     static final String TIME = "time";
+    static final String TIME_EACH_SHAPE = "timeEachShape";
     static final String PROFILE = "profile";
     static final String RELEASE = "release";
 
@@ -95,6 +96,7 @@ final class Messages {
 
     static JsonObject request(String step, Candidate candidate) {
         JsonObject request = request(step);
+        request.addProperty("recipe", candidate.recipe());
         request.add("operators", numbers(candidate.operators()));
         request.addProperty("threads", candidate.threads());
         request.addProperty("transientBuffers", candidate.transientBuffers());
@@ -109,6 +111,7 @@ final class Messages {
 
     static Candidate candidate(JsonObject request) {
         return new Candidate(
+                request.get("recipe").getAsString(),
                 operators(request.get("operators")),
                 request.get("threads").getAsInt(),
                 request.get("transientBuffers").getAsBoolean());
@@ -221,8 +224,13 @@ final class Messages {
      * @param inferences requested number
      */
     static long[] nanos(JsonElement json, int inferences) {
+        long[] nanos = nanos(json);
+        checkArgument(nanos.length == inferences, "%s times of %s", nanos.length, inferences);
+        return nanos;
+    }
+
+    static long[] nanos(JsonElement json) {
         List<Long> nanos = list(json, JsonElement::getAsLong);
-        checkArgument(nanos.size() == inferences, "%s times of %s", nanos.size(), inferences);
         checkArgument(nanos.stream().allMatch(time -> time >= 0), "negative times");
         return Longs.toArray(nanos);
     }

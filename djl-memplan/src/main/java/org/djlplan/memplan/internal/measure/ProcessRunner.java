@@ -130,6 +130,14 @@ public final class ProcessRunner implements CandidateRunner {
     }
 
     @Override
+    public long[] timeEachShape(Candidate candidate)
+            throws CandidateException, InterruptedException {
+        return blaming(
+                candidate,
+                () -> askPrepared(Messages.TIME_EACH_SHAPE, candidate, 1, Messages::nanos));
+    }
+
+    @Override
     public long workedNanos() {
         return urgency == Urgency.IN_BACKGROUND ? workTime.nanos() : System.nanoTime();
     }

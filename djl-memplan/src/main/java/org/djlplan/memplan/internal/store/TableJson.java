@@ -30,7 +30,7 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
  *  "nanos":[237000000,236000000,240000000],"samples":30,"memoryBytes":106000000,"errors":[]}
  * {"kind":"wrong","operators":[60,60,62,150],"threads":2,"transientBuffers":false,
  *  "errors":[{"type":"FLOAT32",…}]}
- * {"kind":"failed","operators":[0,57],"threads":2,"transientBuffers":true,
+ * {"kind":"failed","recipe":"frozen","threads":2,"transientBuffers":false,
  *  "failure":"CRASHED","message":"…"}
  * }</pre>
  *
@@ -80,18 +80,30 @@ public final class TableJson {
         json.endArray();
     }
 
-    /** Writes the fields of a candidate. */
+    /** Writes the fields of a candidate: its recipe, if it has one, otherwise its operators. */
     public void write(JsonWriter json, Candidate candidate) throws IOException {
-        write(json.name("operators"), candidate.operators());
+        if (candidate.recipe().isEmpty()) {
+            write(json.name("operators"), candidate.operators());
+        } else {
+            json.name("recipe").value(candidate.recipe());
+        }
         json.name("threads").value(candidate.threads());
         json.name("transientBuffers").value(candidate.transientBuffers());
     }
 
     /** Reads the fields of a candidate. */
     public Candidate readCandidate(CheckedJson json) throws IOException {
-        SortedSet<Integer> taken = read(json.expect("operators"));
+        String first = json.nextName();
+        String recipe = "";
+        SortedSet<Integer> taken = Collections.emptySortedSet();
+        switch (first) {
+            case "recipe" -> recipe = json.nextString();
+            case "operators" -> taken = read(json);
+            default -> throw new IOException(first + " in place of operators");
+        }
         int threads = json.expect("threads").nextInt();
-        return new Candidate(taken, threads, json.expect("transientBuffers").nextBoolean());
+        boolean transientBuffers = json.expect("transientBuffers").nextBoolean();
+        return new Candidate(recipe, taken, threads, transientBuffers);
     }
 
     /** Reads a set. */
