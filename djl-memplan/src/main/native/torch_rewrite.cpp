@@ -88,8 +88,10 @@ template <class Action> int64_t made(Action action) {
     new (room) returned_module(action());
     size_t size = sizeof room;
     while (size > 0 && room[size - 1] == UNTOUCHED) size--;
-    if (size != MODULE_BYTES) throw std::runtime_error("torch::jit::Module has another size");
-    return reinterpret_cast<int64_t>(memcpy(operator new(MODULE_BYTES), room, MODULE_BYTES));
+    if (size != MODULE_BYTES_OLD && size != MODULE_BYTES_NEW) {
+        throw std::runtime_error("torch::jit::Module has another size");
+    }
+    return reinterpret_cast<int64_t>(memcpy(operator new(size), room, size));
 }
 
 /* Checks that a function has the layout that `function` describes. */

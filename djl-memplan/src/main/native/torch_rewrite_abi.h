@@ -29,16 +29,16 @@ struct node;
 using shared_graph = std::shared_ptr<graph>;
 using names = std::vector<std::string>;
 
-/*
- * torch::jit::Module has 48 bytes in both versions: pointers, which can be moved by copying their
- * bytes. It has a destructor, so it is returned in memory of the caller.
- */
-enum { MODULE_BYTES = 48 };
+/* torch::jit::Module; only its first word is read. */
 struct module {
     object *instance;
-    unsigned char rest[MODULE_BYTES - sizeof(object *)];
 };
-static_assert(sizeof(module) == MODULE_BYTES, "module has another size");
+
+/*
+ * Its sizes. All of it are pointers, some of them counted, so that it can be moved by copying its
+ * bytes. It has a destructor, so it is returned in memory of the caller.
+ */
+enum { MODULE_BYTES_OLD = 32, MODULE_BYTES_NEW = 48 };
 
 /* A returned module, with room for a larger one, which a check then finds. */
 enum { ROOM_BYTES = 512 };

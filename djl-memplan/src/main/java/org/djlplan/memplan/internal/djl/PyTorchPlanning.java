@@ -7,6 +7,7 @@ import ai.djl.nn.Block;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.SymbolBlock;
 import ai.djl.translate.TranslateException;
+import ai.djl.util.Progress;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.file.Path;
@@ -29,6 +30,7 @@ import org.djlplan.memplan.internal.store.CacheFolder;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.WeightTraceCodec;
+import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,9 +41,23 @@ final class PyTorchPlanning {
     private static final Logger logger = LoggerFactory.getLogger(PyTorchPlanning.class);
 
     private final PlanOptions options;
+    private final Optional<DelegationProvider> provider;
+    private final Optional<Progress> progress;
 
-    PyTorchPlanning(PlanOptions options) {
+    /** Of the wrapped model. */
+    private Optional<ModelRewriting> rewriting = Optional.empty();
+
+    /**
+     * @param provider chooses how the model is rewritten; empty for not at all
+     * @param progress shows how far the measurement for that is
+     */
+    PyTorchPlanning(
+            PlanOptions options,
+            Optional<DelegationProvider> provider,
+            Optional<Progress> progress) {
         this.options = options;
+        this.provider = provider;
+        this.progress = progress;
     }
 
     /**
@@ -65,8 +81,14 @@ final class PyTorchPlanning {
             if (options.warmup().enabled()) {
                 LoadTimePredictions.run(model, options.warmup().inputShapes());
             }
+            startRewriting();
         }
         return problem;
+    }
+
+    /** Begins to rewrite the wrapped model, whose predictions are the application's from now on. */
+    void startRewriting() {
+        rewriting.ifPresent(ModelRewriting::start);
     }
 
     /**
@@ -211,7 +233,14 @@ final class PyTorchPlanning {
                 code.isPresent() && mode != Liveness.OFF
                         ? Optional.of(new LivenessExecutor(block, mode, code.get()))
                         : Optional.empty();
-        InferencePass stock = InferencePass.of(block);
+        rewriting =
+                loaded.isPresent() || isImperative(block)
+                        ? Optional.empty()
+                        : ModelRewriting.of(model, block, options, provider, progress);
+        InferencePass stock =
+                rewriting
+                        .map(each -> each.serving(InferencePass.of(block)))
+                        .orElseGet(() -> InferencePass.of(block));
         InferencePass forward = new PlannedForward(stock, liveness, memory);
         InferencePass checked =
                 options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
@@ -220,12 +249,13 @@ final class PyTorchPlanning {
                         ? onWorkers(checked, weights.isPresent())
                         : checked;
         InputLimit limit = new InputLimit(model.getName());
-        InferencePass pass = new PredictorForward(model.getName(), stock, placed, memory, limit);
+        InferencePass sampled = rewriting.map(each -> each.sampling(placed)).orElse(placed);
+        InferencePass pass = new PredictorForward(model.getName(), stock, sampled, memory, limit);
         Block planned =
                 block.getClass() == SequentialBlock.class
                         ? new PlannedSequentialBlock((SequentialBlock) block, pass)
                         : BlockProxy.wrap(block, pass);
-        ReportSources.register(planned, new TorchHandle(memory, limit, weights));
+        ReportSources.register(planned, new TorchHandle(memory, limit, weights, rewriting));
         return planned;
     }
 

@@ -8,8 +8,10 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
@@ -18,13 +20,21 @@ import org.djlplan.memplan.report.PlanReport;
  *
  * @param limit the limit on the sizes of inputs
  * @param weights the weights of a model with a budget
+ * @param rewriting of the model, if it may be rewritten
  */
-record TorchHandle(TorchMemory memory, InputLimit limit, Optional<StreamedWeights> weights)
+record TorchHandle(
+        TorchMemory memory,
+        InputLimit limit,
+        Optional<StreamedWeights> weights,
+        Optional<ModelRewriting> rewriting)
         implements ModelHandle {
 
     @Override
     public PlanReport get() {
-        return memory.report();
+        Optional<DelegationReport> choice = rewriting.flatMap(ModelRewriting::report);
+        return choice.isPresent()
+                ? PlanReportRecord.rewritten(memory.report(), choice.get())
+                : memory.report();
     }
 
     @Override

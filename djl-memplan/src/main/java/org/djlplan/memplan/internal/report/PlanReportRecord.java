@@ -34,6 +34,18 @@ public record PlanReportRecord(
                 Optional.of(limits));
     }
 
+    /** Returns a report with a section on the choice of how the model runs. */
+    public static PlanReport rewritten(PlanReport report, DelegationReport choice) {
+        return new PlanReportRecord(
+                report.engine(),
+                report.unplannedReason(),
+                report.plan(),
+                report.interpreters(),
+                report.predictions(),
+                Optional.of(choice),
+                report.budget());
+    }
+
     /** The implementation of {@link PlanReport.Plan}. */
     public record Plan(
             String strategy,

@@ -6,8 +6,8 @@ import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter.RefusedExceptio
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * A way to rewrite a loaded TorchScript module, so that it computes the same in less time. Which one
- * is the fastest depends on the model and the processor; some make a model slower.
+ * A way to rewrite a loaded TorchScript module, so that it computes the same in less time. Which
+ * one is the fastest depends on the model and the processor; some make a model slower.
  *
  * @param name for reports and stored results
  * @param base makes a frozen copy of the module

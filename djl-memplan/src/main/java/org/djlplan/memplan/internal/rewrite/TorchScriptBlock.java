@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.rewrite;
 
+import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
-import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.memplan.internal.rewrite.Recipe.Replacement;
@@ -16,6 +16,8 @@ import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter.RefusedExceptio
  * @param handle its field with the native address of the module
  */
 public record TorchScriptBlock(Block block, AtomicReference<Long> handle) implements AutoCloseable {
+
+    private static final String DELETER = "ai.djl.pytorch.jni.JniUtils";
 
     /**
      * Reads the fields of a block.
@@ -45,20 +47,42 @@ public record TorchScriptBlock(Block block, AtomicReference<Long> handle) implem
      */
     public TorchScriptBlock rewritten(ModuleRewriter rewriter, Recipe recipe)
             throws RefusedException, ReflectiveOperationException {
-        Object manager = field(block, "manager");
-        Constructor<?> constructor =
-                block.getClass().getConstructor(manager.getClass(), long.class);
-        long module = recipe.base().apply(rewriter, module());
-        TorchScriptBlock rewritten = of((Block) constructor.newInstance(manager, module));
+        TorchScriptBlock rewritten = withModule(recipe.base().apply(rewriter, module()));
         try {
             for (Replacement each : recipe.replacements()) {
-                rewriter.replace(module, each.pattern(), each.replacement());
+                rewriter.replace(rewritten.module(), each.pattern(), each.replacement());
             }
             return rewritten;
         } catch (RefusedException e) {
             rewritten.close();
             throw e;
         }
+    }
+
+    private TorchScriptBlock withModule(long module) throws ReflectiveOperationException {
+        try {
+            Object manager = field(block, "manager");
+            return of(
+                    (Block)
+                            block.getClass()
+                                    .getConstructor(manager.getClass(), long.class)
+                                    .newInstance(manager, module));
+        } catch (ReflectiveOperationException e) {
+            // For example because the manager is closed.
+            Class.forName(DELETER, true, block.getClass().getClassLoader())
+                    .getMethod("deleteModule", long.class)
+                    .invoke(null, module);
+            throw e;
+        }
+    }
+
+    /**
+     * Lets an object be closed in place of the block when the block's manager is closed. It must
+     * close the block.
+     */
+    public void closeWith(AutoCloseable replacement) throws ReflectiveOperationException {
+        ((NDManager) field(block, "manager"))
+                .attachInternal((String) field(block, "uid"), replacement);
     }
 
     /** Exchanges the modules of two blocks. */
