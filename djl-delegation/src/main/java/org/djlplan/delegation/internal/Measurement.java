@@ -16,8 +16,6 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
-import org.djlplan.delegation.internal.store.KeptAnswers;
-import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.CheckedJson;
@@ -53,9 +51,6 @@ final class Measurement {
     /** Limit of unexplained failures if no container limit can be the cause. */
     private static final int MOST_ATTEMPTS = 3;
 
-    /** How often results are stored, because an application may end at any time. */
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
     /** Denominator of the fraction of a container's memory that must stay free in addition. */
     private static final int SPARE_PART = 20;
 
@@ -66,7 +61,6 @@ final class Measurement {
     private final Machine machine;
     private final ProfileStore tables;
     private final FolderStore<Mark> marks;
-    private final FolderStore<PartialResult> partialResults;
 
     /**
      * @throws IOException if the model has no file
@@ -99,7 +93,6 @@ final class Measurement {
                         new MarkCodec(),
                         model.file().toAbsolutePath().getParent(),
                         model.cacheFolder());
-        partialResults = KeptAnswers.store(model, request);
     }
 
     /** Returns the model's file. */
@@ -210,8 +203,7 @@ final class Measurement {
      * @param verified receives a verified and clearly better set, before the best is found
      * @return empty if another JVM measures the model, or this one is busy for longer
      * @throws UnmeasurableException if measuring is impossible here
-     * @throws InterruptedException if the thread was interrupted; partial results are stored for
-     *     the next time
+     * @throws InterruptedException if the thread was interrupted; nothing is stored then
      */
     Optional<DelegationChoice> attempt(
             long patienceNanos, Urgency urgency, Consumer<DelegationChoice> verified)
@@ -262,7 +254,7 @@ final class Measurement {
             marking.save(before + 1);
             boolean killed = false;
             try {
-                return measure(keep, urgency, partialResults.load(key()), verified);
+                return measure(keep, urgency, verified);
             } catch (NoRoomException e) {
                 killed = e.killed();
                 throw new UnmeasurableException(e.getMessage());
@@ -272,10 +264,6 @@ final class Measurement {
                     throw new InterruptedException();
                 }
                 throw new UnmeasurableException("no process to measure in: " + e.getMessage());
-            } catch (RuntimeException e) {
-                // The next attempt must not fail in the same way because of the same answers.
-                partialResults.remove(key());
-                throw e;
             } finally {
                 if (!killed) {
                     marks.remove(key());
@@ -341,8 +329,7 @@ final class Measurement {
         return runExclusively(
                 patienceNanos,
                 () -> {
-                    ProfileTable table =
-                            measure(keep, Urgency.AWAITED, Optional.empty(), early -> {});
+                    ProfileTable table = measure(keep, Urgency.AWAITED, early -> {});
                     marks.remove(key());
                     return table;
                 });
@@ -374,31 +361,20 @@ final class Measurement {
     }
 
     private ProfileTable measure(
-            Predicate<ProfileTable> keep,
-            Urgency urgency,
-            Optional<PartialResult> before,
-            Consumer<DelegationChoice> verified)
+            Predicate<ProfileTable> keep, Urgency urgency, Consumer<DelegationChoice> verified)
             throws IOException, InterruptedException {
         ProfileTable table;
-        KeptAnswers answers =
-                new KeptAnswers(
-                        model.newProcess(urgency, request.tolerance()),
-                        model.file(),
-                        before,
-                        PAUSE_NANOS,
-                        known -> partialResults.save(key(), known));
-        try (answers) {
+        try (CandidateRunner runner = model.newProcess(urgency, request.tolerance())) {
             table =
                     profiling.profile(
                             request,
-                            answers,
+                            runner,
                             progress,
                             entry -> verified.accept(request.verified(entry)));
         }
         if (keep.test(table)) {
             tables.keep(table);
         }
-        partialResults.remove(key());
         warnOfUseless(table);
         return table;
     }

@@ -20,9 +20,6 @@ import java.util.stream.Stream;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
 import org.djlplan.delegation.internal.choice.ProfileTable;
-import org.djlplan.delegation.internal.choice.Request;
-import org.djlplan.delegation.internal.store.KeptAnswers;
-import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.memplan.internal.child.JavaCommand;
@@ -190,30 +187,6 @@ class MeasurementTest {
         ProfileStore.of(model).save(measurement.key(), replaced);
         assertFalse(measurement.confirms(SampleTables.cpu(List.of(Set.of(5)))));
         assertEquals(Optional.of(replaced), measurement.kept());
-    }
-
-    private long partialResults() throws IOException {
-        try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
-            return files.filter(f -> f.toString().endsWith(".partial.json")).count();
-        }
-    }
-
-    @Test
-    void attempt_endsByItself_doesNotGiveTheSameAnswersAgain() throws Exception {
-        Measurement measurement =
-                measurement(
-                        (request, runner, progress, verified) -> {
-                            throw new IllegalArgumentException("by what was kept");
-                        },
-                        Map.of());
-        Request wanted = DelegationOptions.parse(Map.of()).request(model);
-        KeptAnswers.store(model, wanted)
-                .save(measurement.key(), new PartialResult(model.partitions(), Map.of()));
-        assertEquals(1, partialResults());
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
-        assertEquals(0, partialResults());
     }
 
     /** Returns a machine in a control group of version 2, a quarter of whose limit is used. */

@@ -12,7 +12,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.stream.IntStream;
-import org.djlplan.delegation.internal.partition.PieceGraph;
+import org.djlplan.delegation.internal.partition.Units;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.Served;
@@ -97,12 +97,12 @@ class DelegatedAnswerTest {
     }
 
     private static void assertUnionsWithinTolerance(Path file) throws Exception {
-        PieceGraph units = PieceGraph.of(graph(file), partitions(file), MOST_UNITS);
+        Units units = Units.of(graph(file), partitions(file)).cut(MOST_UNITS);
         Random random = new Random(file.getFileName().hashCode());
         try (StockInterpreter stock = new StockInterpreter(file, THREADS)) {
             for (int i = 0; i < SUBSETS; i++) {
                 Set<Integer> some = new HashSet<>();
-                IntStream.range(0, units.pieces().size())
+                IntStream.range(0, units.all().size())
                         .filter(unit -> random.nextBoolean())
                         .forEach(some::add);
                 SortedSet<Integer> operators = units.operators(some);

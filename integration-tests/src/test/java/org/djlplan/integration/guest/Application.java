@@ -41,7 +41,7 @@ public final class Application {
     enum Event {
         /** Nothing. */
         NONE,
-        /** The application ends as soon as a part of the measurement is stored. */
+        /** The application ends as soon as measuring has begun. */
         SHORT_LIFE,
         /** The application is killed at once. */
         KILLED,
@@ -55,12 +55,11 @@ public final class Application {
     private Application() {}
 
     public static void main(String[] args) throws Exception {
-        long started = System.currentTimeMillis();
         Path file = Path.of(args[0]);
         String profile = args[1];
         Event event = Event.valueOf(args[2]);
         logger.info("the application started");
-        Thread watcher = new Thread(() -> watch(file, event, started), "watcher");
+        Thread watcher = new Thread(() -> watch(file, event), "watcher");
         watcher.setDaemon(true);
         watcher.start();
         Criteria<NDList, NDList> criteria =
@@ -90,12 +89,15 @@ public final class Application {
     }
 
     /** Polls, because it runs in packages without the tests' classes. */
-    private static void watch(Path file, Event event, long started) {
+    private static void watch(Path file, Event event) {
         try {
             ProcessHandle child = awaitChild();
             switch (event) {
                 case NONE -> {}
-                case SHORT_LIFE -> awaitPartialResult(file, started);
+                case SHORT_LIFE -> {
+                    awaitMark(file);
+                    EVENT.countDown();
+                }
                 case KILLED -> awaitMarkAndKill(file);
                 case GREEDY -> {
                     awaitEndedFirst(child);
@@ -138,33 +140,24 @@ public final class Application {
         }
     }
 
-    private static void awaitPartialResult(Path file, long started)
-            throws IOException, InterruptedException {
-        while (!kept(file, ".partial.json", started) && !kept(file, ".profile.json", started)) {
-            Thread.sleep(10);
-        }
-        EVENT.countDown();
-    }
-
-    private static boolean kept(Path file, String ending, long since) throws IOException {
+    private static boolean isMarked(Path file) throws IOException {
         Path folder = file.resolveSibling(".djlplan");
         if (!Files.isDirectory(folder)) {
             return false;
         }
         try (Stream<Path> files = Files.list(folder)) {
-            for (Path kept : files.filter(f -> f.toString().endsWith(ending)).toList()) {
-                if (Files.getLastModifiedTime(kept).toMillis() > since) {
-                    return true;
-                }
-            }
+            return files.anyMatch(f -> f.toString().endsWith(".measuring.json"));
         }
-        return false;
+    }
+
+    private static void awaitMark(Path file) throws IOException, InterruptedException {
+        while (!isMarked(file)) {
+            Thread.sleep(5);
+        }
     }
 
     private static void awaitMarkAndKill(Path file) throws IOException, InterruptedException {
-        while (!kept(file, ".measuring.json", 0)) {
-            Thread.sleep(5);
-        }
+        awaitMark(file);
         Process unused =
                 new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid()))
                         .start();

@@ -26,7 +26,6 @@ import org.junit.jupiter.api.io.TempDir;
 class ExitTest {
 
     private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
-    private static final int MOST_RUNS = 40;
     private static final int MOST_TRIES = 9;
 
     /** 128 and the signal's number. */
@@ -81,33 +80,17 @@ class ExitTest {
                 });
     }
 
-    @Tag("long")
     @Test
-    void exit_againAndAgainWhileMeasuring_getsThereInTheEndAndLeavesNothing() throws Exception {
-        int runs = runsUntilStored();
-        // On a fast machine, the first run may measure everything.
-        for (int i = 0; i < MOST_TRIES && runs <= 2; i++) {
-            forgetMeasurement();
-            runs = runsUntilStored();
-        }
-        assertTrue(runs > 2, "measured at once: this test shows nothing");
-        assertEquals(0, kept(".partial.json"));
-        assertEquals(1, kept(".profile.json"));
-    }
+    void exit_whileMeasuring_leavesNothingAndTheNextRunMeasures() throws Exception {
+        Started application = run(List.of(), "background", Application.Event.SHORT_LIFE);
+        assertEquals(0, application.exitCode(), application.toString());
+        awaitNoFolders();
+        assertEquals(0, kept(".measuring.json"));
+        assertEquals(0, kept(".profile.json"));
 
-    private int runsUntilStored() throws Exception {
-        String out = "";
-        int runs = 0;
-        while (!out.contains("choice STORED") && runs < MOST_RUNS) {
-            Started application = run(List.of(), "background", Application.Event.SHORT_LIFE);
-            assertEquals(0, application.exitCode(), application.toString());
-            awaitNoFolders();
-            assertEquals(0, kept(".measuring.json"));
-            out = application.out();
-            runs++;
-        }
-        assertTrue(out.contains("choice STORED"), out);
-        return runs;
+        Started next = run(List.of(), "blocking", Application.Event.NONE);
+        assertTrue(next.out().contains("choice MEASURED"), next.toString());
+        assertEquals(1, kept(".profile.json"));
     }
 
     @Test

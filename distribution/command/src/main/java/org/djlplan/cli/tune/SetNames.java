@@ -5,8 +5,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
-import org.djlplan.delegation.internal.partition.PieceGraph;
-import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
+import org.djlplan.delegation.internal.partition.Units;
+import org.djlplan.delegation.internal.partition.Units.Unit;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.study.delegation.FirstN;
@@ -29,10 +29,10 @@ final class SetNames {
     private static final int MOST_RUNS = 2;
 
     private final ImmutableList<? extends Set<Integer>> partitions;
-    private final ImmutableList<Piece> units;
+    private final ImmutableList<Unit> units;
     private final ImmutableSet<Integer> working;
 
-    private SetNames(List<? extends Set<Integer>> partitions, List<Piece> units) {
+    private SetNames(List<? extends Set<Integer>> partitions, List<Unit> units) {
         this.partitions = ImmutableList.copyOf(partitions);
         this.units = ImmutableList.copyOf(units);
         this.working =
@@ -47,17 +47,20 @@ final class SetNames {
      * @param partitions as reported by the delegate
      */
     static SetNames of(Graph graph, List<? extends Set<Integer>> partitions) {
-        return new SetNames(partitions, PieceGraph.of(graph, partitions, 1).pieces());
+        return new SetNames(partitions, Units.of(graph, partitions).all());
     }
 
     /** Returns the name of a candidate, without its threads. */
     String name(Candidate candidate) {
+        if (!candidate.recipe().isEmpty()) {
+            return candidate.recipe();
+        }
         if (!candidate.delegates()) {
             return NOTHING;
         }
         List<String> names = new ArrayList<>();
         boolean whole = true;
-        for (Piece unit : units) {
+        for (Unit unit : units) {
             if (candidate.operators().containsAll(unit.operators())) {
                 names.add(Integer.toString(unit.partition() + 1));
             } else if (touches(candidate, unit)) {
@@ -73,7 +76,7 @@ final class SetNames {
     }
 
     /** Returns the delegated operators of a partition: up to two ranges, or else their number. */
-    private static String part(Piece unit, Candidate candidate) {
+    private static String part(Unit unit, Candidate candidate) {
         List<String> runs = new ArrayList<>();
         List<Integer> run = new ArrayList<>();
         for (int operator : unit.operators()) {
@@ -97,7 +100,7 @@ final class SetNames {
         }
     }
 
-    private static boolean touches(Candidate candidate, Piece unit) {
+    private static boolean touches(Candidate candidate, Unit unit) {
         return !Collections.disjoint(candidate.operators(), unit.operators());
     }
 

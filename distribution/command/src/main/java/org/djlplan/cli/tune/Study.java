@@ -9,10 +9,10 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import org.djlplan.delegation.internal.choice.ProfileTable;
-import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.study.delegation.Correlation;
 import org.djlplan.study.delegation.Correlation.Feature;
+import org.djlplan.study.delegation.Piece;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 

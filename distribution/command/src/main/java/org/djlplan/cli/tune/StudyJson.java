@@ -8,10 +8,10 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import org.djlplan.cli.tune.Study.PartitionCost;
 import org.djlplan.cli.tune.Study.SetTime;
-import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.study.delegation.Correlation;
 import org.djlplan.study.delegation.Correlation.Feature;
+import org.djlplan.study.delegation.Piece;
 
 /** A study as JSON. Partitions are numbered from 1. */
 final class StudyJson {

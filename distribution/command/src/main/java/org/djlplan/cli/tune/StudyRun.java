@@ -20,8 +20,7 @@ import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
-import org.djlplan.delegation.internal.partition.PieceGraph;
-import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
+import org.djlplan.delegation.internal.partition.Units;
 import org.djlplan.delegation.internal.profile.Profiler;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.table.Entry;
@@ -32,6 +31,7 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.study.delegation.FirstN;
+import org.djlplan.study.delegation.Piece;
 import org.djlplan.thirdparty.guava.collect.Collections2;
 import org.djlplan.thirdparty.guava.collect.ContiguousSet;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -53,7 +53,7 @@ final class StudyRun {
     private final CandidateRunner runner;
     private final Settings settings;
     private final ImmutableList<ImmutableSortedSet<Integer>> partitions;
-    private final PieceGraph units;
+    private final Units units;
 
     private StudyRun(
             Graph graph,
@@ -64,7 +64,7 @@ final class StudyRun {
         this.runner = runner;
         this.settings = settings;
         this.partitions = partitions;
-        this.units = PieceGraph.of(graph, partitions, 1);
+        this.units = Units.of(graph, partitions);
     }
 
     /**
@@ -182,7 +182,7 @@ final class StudyRun {
     }
 
     private Set<Integer> places(Set<Integer> numbers) {
-        return IntStream.range(0, units.pieces().size())
+        return IntStream.range(0, units.all().size())
                 .filter(place -> numbers.contains(number(place)))
                 .boxed()
                 .collect(ImmutableSet.toImmutableSet());
@@ -190,15 +190,16 @@ final class StudyRun {
 
     /** Returns the number, counted from 1, of the partition at an index. */
     private int number(int place) {
-        return units.pieces().get(place).partition() + 1;
+        return units.all().get(place).partition() + 1;
     }
 
     private List<PartitionCost> costs() throws CandidateException, InterruptedException {
         Candidate cpu = Candidate.cpu(settings.threads());
         List<NodeTime> cpuTimes = profile(cpu);
         List<PartitionCost> costs = new ArrayList<>();
-        for (int i = 0; i < units.pieces().size(); i++) {
-            Piece unit = units.pieces().get(i);
+        List<Piece> pieces = Piece.of(graph, units);
+        for (int i = 0; i < pieces.size(); i++) {
+            Piece unit = pieces.get(i);
             Optional<Long> delegate = delegateNanos(candidate(Set.of(i)), unit.operators());
             if (delegate.isPresent()) {
                 costs.add(
@@ -256,8 +257,8 @@ final class StudyRun {
          * @param units one per partition in which any operator runs
          */
         static ImmutableList<ImmutableSet<Integer>> of(
-                List<? extends Set<Integer>> partitions, PieceGraph units) {
-            ContiguousSet<Integer> all = ContiguousSet.closedOpen(0, units.pieces().size());
+                List<? extends Set<Integer>> partitions, Units units) {
+            ContiguousSet<Integer> all = ContiguousSet.closedOpen(0, units.all().size());
             Set<Set<Integer>> sets = new LinkedHashSet<>();
             if (all.size() <= ALL_UNIONS) {
                 sets.addAll(Sets.powerSet(all));
@@ -281,13 +282,13 @@ final class StudyRun {
          * Returns the sets that TensorFlow Lite's rule delegates for a limit of 1, 2, … partitions.
          */
         static ImmutableList<ImmutableSet<Integer>> firstN(
-                List<? extends Set<Integer>> partitions, PieceGraph units) {
+                List<? extends Set<Integer>> partitions, Units units) {
             ImmutableList.Builder<ImmutableSet<Integer>> choices = ImmutableList.builder();
             for (int count = 1; count <= partitions.size(); count++) {
                 Set<Integer> operators = FirstN.operators(partitions, count);
                 ImmutableSet.Builder<Integer> choice = ImmutableSet.builder();
-                for (int unit = 0; unit < units.pieces().size(); unit++) {
-                    if (operators.containsAll(units.pieces().get(unit).operators())) {
+                for (int unit = 0; unit < units.all().size(); unit++) {
+                    if (operators.containsAll(units.all().get(unit).operators())) {
                         choice.add(unit);
                     }
                 }

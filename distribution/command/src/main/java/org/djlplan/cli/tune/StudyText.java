@@ -7,10 +7,10 @@ import java.util.Set;
 import org.djlplan.cli.TextTable;
 import org.djlplan.cli.tune.Study.PartitionCost;
 import org.djlplan.cli.tune.Study.SetTime;
-import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.study.delegation.Correlation;
 import org.djlplan.study.delegation.Correlation.Feature;
+import org.djlplan.study.delegation.Piece;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** A study for people. */

@@ -21,7 +21,7 @@ import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
-import org.djlplan.delegation.internal.partition.PieceGraph;
+import org.djlplan.delegation.internal.partition.Units;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.store.Kept;
@@ -306,8 +306,8 @@ public final class TuneCommand implements CliCommand {
                 return Optional.of(
                         "where memory counts, parts of partitions are to be measured, too");
             }
-            PieceGraph units = PieceGraph.of(graph, table.partitions(), 1);
-            int partitions = units.pieces().size();
+            Units units = Units.of(graph, table.partitions());
+            int partitions = units.all().size();
             if (partitions > MOST_PARTITIONS) {
                 return Optional.of(
                         "not all unions of %d partitions were measured".formatted(partitions));

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.stream.IntStream;
-import org.djlplan.delegation.internal.partition.PieceGraph;
+import org.djlplan.delegation.internal.partition.Units;
 import org.djlplan.thirdparty.guava.collect.ContiguousSet;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.junit.jupiter.api.Test;
@@ -19,7 +19,7 @@ class StudyRunSetsTest {
 
     private static List<ImmutableSet<Integer>> sets(List<SortedSet<Integer>> partitions, int size) {
         return StudyRun.MeasuredSets.of(
-                partitions, PieceGraph.of(SampleStudies.chain(size), partitions, 1));
+                partitions, Units.of(SampleStudies.chain(size), partitions));
     }
 
     /** Returns partitions with another operator between them; later partitions are larger. */
@@ -59,7 +59,7 @@ class StudyRunSetsTest {
 
     @Test
     void firstN_partitions_areByOperators() {
-        PieceGraph units = PieceGraph.of(SampleStudies.graph(), PARTITIONS, 1);
+        Units units = Units.of(SampleStudies.graph(), PARTITIONS);
         assertEquals(
                 List.of(Set.of(0), Set.of(0, 2), Set.of(0, 1, 2)),
                 StudyRun.MeasuredSets.firstN(PARTITIONS, units));

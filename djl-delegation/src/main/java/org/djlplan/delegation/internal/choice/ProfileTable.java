@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Predicate;
-import org.djlplan.delegation.internal.partition.PieceGraph;
-import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
+import org.djlplan.delegation.internal.partition.Units;
+import org.djlplan.delegation.internal.partition.Units.Unit;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -111,14 +111,14 @@ public record ProfileTable(
         private static final double NANOS_PER_MILLI = 1e6;
         private static final double BYTES_PER_MEGABYTE = 1e6;
 
-        private final List<Piece> partitions;
+        private final List<Unit> partitions;
         private final Request request;
 
         /** Medians differ this much by chance. */
         private static final double HARDLY_DIFFERENT = 0.03;
 
         public Reason(Request request, List<? extends Set<Integer>> partitions) {
-            this.partitions = PieceGraph.of(request.graph(), partitions, 1).pieces();
+            this.partitions = Units.of(request.graph(), partitions).all();
             this.request = request;
         }
 

@@ -5,7 +5,6 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -217,11 +216,16 @@ public record Request(
     public void check(ProfileTable table) throws IOException {
         List<Candidate> served = new ArrayList<>(table.lighter());
         served.add(table.chosen());
-        Set<Integer> offered = checkPrepared(table.partitions(), served);
+        Set<Integer> offered = offered(table.partitions());
         for (Entry entry : table.entries()) {
             checkOffered(entry.candidate(), offered);
         }
         for (Candidate candidate : served) {
+            checkOffered(candidate, offered);
+            // A set is wrong if the delegate unpacks a constant for only some of its readers.
+            if (Dataflow.splitsConstants(graph, candidate.operators())) {
+                throw new IOException("a constant that is unpacked for some of its readers");
+            }
             Optional<Entry.Measured> measured = table.measured(candidate);
             // The CPU kernels can be chosen even if no candidate is acceptable, not even they
             // themselves.
@@ -229,27 +233,6 @@ public record Request(
                 acceptance().check(measured.get(), goal.limit());
             }
         }
-    }
-
-    /**
-     * Checks that measuring for this request could have prepared candidates.
-     *
-     * @param reported the partitions that the delegate reported
-     * @return the operators of all partitions
-     * @throws IOException if not; the message says why
-     */
-    public Set<Integer> checkPrepared(
-            List<? extends Set<Integer>> reported, Collection<Candidate> prepared)
-            throws IOException {
-        Set<Integer> offered = offered(reported);
-        for (Candidate candidate : prepared) {
-            checkOffered(candidate, offered);
-            // A set is wrong if the delegate unpacks a constant for only some of its readers.
-            if (Dataflow.splitsConstants(graph, candidate.operators())) {
-                throw new IOException("a constant that is unpacked for some of its readers");
-            }
-        }
-        return offered;
     }
 
     private Set<Integer> offered(List<? extends Set<Integer>> reported) throws IOException {
@@ -288,8 +271,7 @@ public record Request(
     }
 
     /**
-     * The goal of a choice. It orders predicted and measured candidates, and decides which are too
-     * large and which are not worth trying.
+     * The goal of a choice. It orders measured candidates, and decides which are too large.
      *
      * @param objective the figure to minimize
      * @param maxMemoryBytes limit of a candidate's memory; empty for no limit
@@ -304,11 +286,8 @@ public record Request(
 
         private static final long MEMORY_NOISE_BYTES = 256 << 10;
 
-        /** An additional delegate kernel must save this fraction of the cost to be tried. */
+        /** An additional delegate kernel must save this fraction of the cost. */
         private static final double PER_KERNEL = 0.005;
-
-        /** A candidate with this many times the best predicted time will not be the best. */
-        private static final double PREDICTION_ERROR = 1.1;
 
         /**
          * Factor for candidates over the limit, so that the least memory wins if none is below the
@@ -338,8 +317,8 @@ public record Request(
             return objective != Objective.LATENCY || maxMemoryBytes.isPresent();
         }
 
-        /** Returns a predicted cost; smaller is better. */
-        public double predicted(double nanos, double bytes, int kernels) {
+        /** Returns the cost of a candidate; smaller is better. */
+        public double cost(double nanos, double bytes, int kernels) {
             if (bytes > limit()) {
                 return OVER_LIMIT * bytes;
             }
@@ -352,23 +331,12 @@ public record Request(
             };
         }
 
-        /**
-         * Returns whether a candidate's predicted cost is too far from the best one to be tried:
-         * farther than the error of a latency prediction. Memory predictions are less precise, so
-         * everything is tried if the goal involves memory.
-         */
-        public boolean isTooFarFromBest(double cost, double best) {
-            return !asksForMemory() && cost > best * PREDICTION_ERROR;
-        }
-
-        /** Returns a measured cost; smaller is better. */
+        /** Returns the cost of a measured candidate. */
         public double cost(Entry.Measured measured) {
-            double nanos = measured.latency().medianNanos();
-            return switch (objective) {
-                case LATENCY -> nanos;
-                case BALANCED -> nanos * Math.max(1, measured.memoryBytes());
-                case MEMORY -> measured.memoryBytes() + nanos / (nanos + 1e9);
-            };
+            return cost(
+                    (double) measured.latency().medianNanos(),
+                    (double) measured.memoryBytes(),
+                    measured.kernels());
         }
 
         /** Returns the factor of a measured contender's nanoseconds. */

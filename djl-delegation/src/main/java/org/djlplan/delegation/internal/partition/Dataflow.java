@@ -159,6 +159,11 @@ public final class Dataflow {
         return read;
     }
 
+    /** Returns whether a tensor is read by the caller or by an operator outside a set. */
+    public boolean isReadOutside(int tensor, BitSet some) {
+        return results.get(tensor) || !IntStream.of(readers[tensor]).allMatch(some::get);
+    }
+
     /** Returns the tensors that an operator reads, each once. The array must not be modified. */
     public int[] reads(int operator) {
         return reads[operator];
@@ -182,45 +187,6 @@ public final class Dataflow {
     /** Returns the bytes of a tensor, 0 if unknown. */
     public long bytes(int tensor) {
         return graph.tensors().get(tensor).bytes();
-    }
-
-    /** Returns the bytes of the constants that some operators read, each counted once. */
-    public long weightBytes(BitSet operators) {
-        return operators.stream()
-                .flatMap(operator -> IntStream.of(reads[operator]))
-                .filter(constantTensors::get)
-                .distinct()
-                .mapToLong(this::bytes)
-                .sum();
-    }
-
-    /**
-     * Returns the bytes that enter and leave a kernel of some operators: tensors that it reads and
-     * does not write, and tensors that it writes for the caller or other operators. Constants do
-     * not count.
-     */
-    public long crossingBytes(BitSet operators) {
-        long entering =
-                operators.stream()
-                        .flatMap(operator -> IntStream.of(reads[operator]))
-                        .distinct()
-                        .filter(id -> !constantTensors.get(id))
-                        .filter(id -> IntStream.of(writers[id]).noneMatch(operators::get))
-                        .mapToLong(this::bytes)
-                        .sum();
-        long leaving =
-                operators.stream()
-                        .flatMap(operator -> IntStream.of(writes[operator]))
-                        .distinct()
-                        .filter(id -> !constantTensors.get(id))
-                        .filter(
-                                id ->
-                                        results.get(id)
-                                                || !IntStream.of(readers[id])
-                                                        .allMatch(operators::get))
-                        .mapToLong(this::bytes)
-                        .sum();
-        return entering + leaving;
     }
 
     /**

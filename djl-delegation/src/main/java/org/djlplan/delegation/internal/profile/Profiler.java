@@ -22,28 +22,29 @@ import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Finds with few runs which operators of a model to delegate.
+ * Finds with few runs which operators of a model to delegate, or which of its recipes to take.
  *
  * <ol>
- *   <li>Explore: nothing and everything delegated; if that is not decisive, node times of two to
- *       four candidates predict the time of any union of pieces ({@link Explorer}).
- *   <li>If memory counts, and the delegate can build its buffers for each prediction instead of
- *       keeping them: explore candidates with such buffers in the same way.
- *   <li>Verify: the candidates with the best predictions are run and their outputs compared with
- *       the CPU kernels' ({@link Explorer}).
- *   <li>Race: these candidates, nothing delegated, and everything delegated are timed in turns,
- *       until one is left or no difference can be found ({@link
- *       org.djlplan.delegation.internal.choice.Race}). The simplest of the remaining ones wins.
+ *   <li>Search: sets of partitions are verified and timed in a few runs ({@link SetSearch}).
+ *   <li>Race: the best of them, nothing delegated, and everything delegated are timed in turns,
+ *       until one is left or no difference can be found ({@link Race}). The simplest of the
+ *       remaining ones wins.
  *   <li>More threads: the best few sets for the smallest number of threads race again, once for
  *       every further number of threads. Finally the winners for all numbers of threads race.
  * </ol>
+ *
+ * <p>The recipes of a model are all measured ({@link RecipeRace}).
  */
 public final class Profiler {
 
-    /** A tenth of the effort of measuring each union of partitions a hundred times. */
-    private static final double INFERENCES_PER_UNION = 10;
+    private static final Logger logger = LoggerFactory.getLogger(Profiler.class);
+
+    /** Less than a tenth of the effort of measuring each union of partitions a hundred times. */
+    private static final double INFERENCES_PER_UNION = 9;
 
     /** Minimum limit of inferences: for three partitions, an eighth of that effort. */
     private static final double FEWEST_INFERENCES = 100;
@@ -89,7 +90,7 @@ public final class Profiler {
     private final Goal goal;
     private final Trials trials;
     private final Consumer<Entry.Measured> verified;
-    private Optional<Explorer> explorer = Optional.empty();
+    private Optional<SetSearch> search = Optional.empty();
 
     private Profiler(
             Request request,
@@ -167,6 +168,8 @@ public final class Profiler {
                             .<SortedSet<Integer>>map(ImmutableSortedSet::copyOf)
                             .collect(ImmutableList.toImmutableList());
         } catch (CandidateException e) {
+            logger.warn(
+                    "{}: the delegate cannot be asked: {}", request.graph().name(), e.getMessage());
             ProfileTable table =
                     cpu(
                             List.of(),
@@ -207,20 +210,20 @@ public final class Profiler {
 
     private List<Contender> contenders(List<SortedSet<Integer>> partitions, int threads)
             throws InterruptedException {
-        if (exhaustive) {
-            return new Exhaustive(trials, goal, request.triesTransientBuffers())
-                    .measure(request.graph(), partitions, List.of(threads));
-        }
         if (threads != request.threads().get(0)) {
             return tried(threads);
         }
-        Explorer first = new Explorer(request.graph(), partitions, trials, goal, this::verified);
-        explorer = Optional.of(first);
-        first.explore(threads, request.triesTransientBuffers());
-        double inferences = INFERENCES_PER_UNION * first.possibleUnions();
-        budget.allow(request.threads().size() * Math.max(FEWEST_INFERENCES, inferences));
-        first.verifyBest();
-        return trials.proven();
+        SetSearch first =
+                new SetSearch(request.graph(), partitions, threads, trials, goal, this::verified);
+        search = Optional.of(first);
+        if (exhaustive) {
+            first.searchAll(request.triesTransientBuffers());
+        } else {
+            first.search(request.triesTransientBuffers());
+            double inferences = INFERENCES_PER_UNION * Math.pow(2, first.size());
+            budget.allow(request.threads().size() * Math.max(FEWEST_INFERENCES, inferences));
+        }
+        return first.best();
     }
 
     private void verified(Contender contender) {
@@ -261,10 +264,9 @@ public final class Profiler {
         double part = all.size() == 1 ? 1 : (all.indexOf(threads) + 1.0) / (all.size() + 1);
         Optional<Contender> winner = race(contenders, part);
         boolean first = threads == all.get(0);
-        while (first && explorer.isPresent() && trials.failedWhenTimed() && budget.spent() < part) {
-            // The failed candidate may have been the reason why others were not tried.
-            explorer.get().verifyBest();
-            winner = race(trials.proveAgain(), part);
+        while (first && search.isPresent() && trials.failedWhenTimed() && budget.spent() < part) {
+            // The failed candidate may have been the reason why others did not race.
+            winner = race(search.get().best(), part);
         }
         return winner;
     }
@@ -376,7 +378,7 @@ public final class Profiler {
     }
 
     private String leftOut(List<SortedSet<Integer>> partitions) {
-        int most = Exhaustive.MOST_PARTITIONS;
+        int most = SetSearch.MOST_PARTITIONS;
         return exhaustive && partitions.size() > most
                 ? "; only the " + most + " largest partitions were tried"
                 : "";

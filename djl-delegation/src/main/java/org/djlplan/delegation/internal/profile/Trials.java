@@ -199,22 +199,9 @@ final class Trials {
         return failed;
     }
 
-    /** Prepares all proven candidates that were released. */
-    List<Contender> proveAgain() throws InterruptedException {
-        for (Contender contender : proven()) {
-            prove(contender.candidate());
-        }
-        return proven();
-    }
-
     /** Returns whether a candidate cannot be used. */
     boolean rejected(Candidate candidate) {
         return outcomes.get(candidate) instanceof Outcome.Rejected;
-    }
-
-    /** Returns whether a candidate was run, or its run failed. */
-    boolean tried(Candidate candidate) {
-        return outcomes.containsKey(candidate);
     }
 
     /** Returns the candidates that run with accepted outputs, in the order of their trials. */

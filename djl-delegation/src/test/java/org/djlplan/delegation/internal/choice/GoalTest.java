@@ -2,7 +2,6 @@ package org.djlplan.delegation.internal.choice;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
@@ -49,32 +48,19 @@ class GoalTest {
     }
 
     @Test
-    void predicted_byObjective_ordersAsWanted() {
+    void cost_byObjective_ordersAsWanted() {
         Goal latency = goal(Objective.LATENCY, OptionalLong.empty());
         Goal memory = goal(Objective.MEMORY, OptionalLong.empty());
         Goal balanced = goal(Objective.BALANCED, OptionalLong.empty());
         Goal limited = goal(Objective.LATENCY, OptionalLong.of(20 * MB));
 
         assertAll(
-                () -> assertTrue(latency.predicted(1e6, 9, 1) < latency.predicted(1e6, 9, 2)),
-                () -> assertTrue(latency.predicted(9e5, 9, 9) < latency.predicted(1e6, 9, 1)),
-                () -> assertTrue(memory.predicted(9e6, MB, 3) < memory.predicted(1e6, 2 * MB, 1)),
-                () -> assertTrue(memory.predicted(1e6, MB, 1) < memory.predicted(9e6, MB, 1)),
-                () ->
-                        assertTrue(
-                                balanced.predicted(3e6, MB, 1)
-                                        < balanced.predicted(2e6, 2 * MB, 1)),
-                () ->
-                        assertTrue(
-                                limited.predicted(9e9, 20 * MB, 5)
-                                        < limited.predicted(1, 21 * MB, 1)));
-    }
-
-    @Test
-    void hopeless_farFromTheBest_onlyWhereMemoryIsNotAskedFor() {
-        assertTrue(goal(Objective.LATENCY, OptionalLong.empty()).isTooFarFromBest(1.2, 1));
-        assertFalse(goal(Objective.LATENCY, OptionalLong.empty()).isTooFarFromBest(1.05, 1));
-        assertFalse(goal(Objective.LATENCY, OptionalLong.of(1)).isTooFarFromBest(1.2, 1));
+                () -> assertTrue(latency.cost(1e6, 9, 1) < latency.cost(1e6, 9, 2)),
+                () -> assertTrue(latency.cost(9e5, 9, 9) < latency.cost(1e6, 9, 1)),
+                () -> assertTrue(memory.cost(9e6, MB, 3) < memory.cost(1e6, 2 * MB, 1)),
+                () -> assertTrue(memory.cost(1e6, MB, 1) < memory.cost(9e6, MB, 1)),
+                () -> assertTrue(balanced.cost(3e6, MB, 1) < balanced.cost(2e6, 2 * MB, 1)),
+                () -> assertTrue(limited.cost(9e9, 20 * MB, 5) < limited.cost(1, 21 * MB, 1)));
     }
 
     @Test

@@ -16,7 +16,6 @@ import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
 import net.jqwik.api.domains.DomainContext;
 import org.djlplan.delegation.internal.partition.DelegableGraphs.Delegable;
-import org.djlplan.delegation.internal.partition.PieceGraph.Piece;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.testing.GraphSketch;
@@ -112,16 +111,6 @@ class DataflowTest {
     }
 
     @Test
-    void pieces_ofPublishedYolov4Tiny_areItsSevenPartitionsAndNeverFewer() {
-        for (int most : new int[] {0, 5, 7}) {
-            PieceGraph pieces = PieceGraph.of(yolo(), yoloPartitions(), most);
-            assertEquals(yoloPartitions(), pieces.pieces().stream().map(Piece::operators).toList());
-            assertEquals(7, pieces.kernels(Set.of(0, 1, 2, 3, 4, 5, 6)));
-            assertEquals(4, pieces.kernels(Set.of(0, 2, 3, 5)));
-        }
-    }
-
-    @Test
     void kernels_ofBranchesThatDoNotMeet_areOne() {
         GraphSketch sketch = new GraphSketch();
         int input = sketch.input(1, 4, 4, 1);
@@ -130,30 +119,16 @@ class DataflowTest {
         int sum = sketch.operator("CUSTOM:sum", SHAPE, left, right);
         Dataflow flow = Dataflow.of(sketch.output(sum).build());
         assertEquals(List.of(bits(0, 1)), flow.kernels(bits(0, 1)));
-        assertEquals(3 * 64, flow.crossingBytes(bits(0, 1)), "the input once, both results");
     }
 
     @Test
-    void crossingBytes_ofATensorFromOneKernelToAnother_countOnBothSides() {
-        GraphSketch sketch = new GraphSketch();
-        int first = sketch.operator("CONV_2D", SHAPE, sketch.input(1, 4, 4, 1));
-        int middle = sketch.operator("CUSTOM:x", SHAPE, first);
-        int last = sketch.operator("ADD", SHAPE, first, middle);
-        Dataflow flow = Dataflow.of(sketch.output(last).build());
-        assertEquals(List.of(bits(0), bits(2)), flow.kernels(bits(0, 2)));
-        assertEquals((1 + 1) * 64, flow.crossingBytes(bits(0)), "input, first out once");
-        assertEquals((2 + 1) * 64, flow.crossingBytes(bits(2)), "first and middle in, last out");
-    }
-
-    @Test
-    void kernels_ofUnpackingOnly_doNotRun() {
+    void kernels_ofUnpackingOnly_areKernelsToo() {
         GraphSketch sketch = new GraphSketch();
         int filter = sketch.halfWeights(1, 1, 1, 1);
         int custom = sketch.operator("CUSTOM:x", SHAPE, sketch.input(1, 4, 4, 1));
         int conv = sketch.operator("CONV_2D", SHAPE, custom, filter);
         Graph graph = sketch.output(conv).build();
         assertEquals(List.of(bits(0), bits(2)), Dataflow.of(graph).kernels(bits(0, 2)));
-        assertEquals(1, PieceGraph.of(graph, List.of(Set.of(0, 2)), 1).kernels(Set.of(0)));
     }
 
     private static List<Set<Integer>> chain(Set<Integer> excluded) {

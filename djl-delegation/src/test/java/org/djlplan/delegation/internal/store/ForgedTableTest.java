@@ -6,40 +6,30 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.djlplan.delegation.internal.FakeModel;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
-import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult;
-import org.djlplan.delegation.internal.store.KeptAnswers.PartialResult.Known;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.internal.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
-import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -170,9 +160,6 @@ class ForgedTableTest {
         }
         wanted = without(3);
         assertTrue(wanted.admits(forged));
-        assertTrue(believes(SOME, PartialResult.UNKNOWN));
-        wanted = without(5);
-        assertFalse(believes(SOME, PartialResult.UNKNOWN));
     }
 
     @Test
@@ -180,12 +167,10 @@ class ForgedTableTest {
         Candidate some = new Candidate(ImmutableSortedSet.of(0, 1), 2).withTransientBuffers();
         ProfileTable forged = table(some, measured(some, 1, CLOSE));
         assertTrue(refusal(forged).contains("buffers that nobody asked for"));
-        assertFalse(believes(some, PartialResult.UNKNOWN));
 
         wanted = request(GOAL, true, Set.of());
         assertTrue(wanted.admits(forged));
         assertTrue(request(GOAL, true, Set.of(3)).offering(model.partitions()).admits(forged));
-        assertTrue(believes(some, PartialResult.UNKNOWN));
 
         Goal latency = new Goal(Objective.LATENCY, OptionalLong.empty());
         Request fastest = request(latency, true, Set.of());
@@ -276,83 +261,6 @@ class ForgedTableTest {
     }
 
     private static final Candidate SOME = new Candidate(ImmutableSortedSet.of(0, 1), 2);
-
-    private static Known known(List<OutputError> errors, NodeTime... nodes) {
-        return new Known(
-                Optional.of(new Trial(1, errors, 1, 5)),
-                Optional.empty(),
-                1,
-                List.of(nodes),
-                1,
-                ImmutableLongArray.of(1));
-    }
-
-    /** Returns whether stored answers are used, for the real partitions if no others are given. */
-    private boolean believes(Candidate candidate, Known known, Set<?>... partitions) {
-        List<Set<Integer>> of =
-                partitions.length == 0
-                        ? model.partitions()
-                        : Stream.of(partitions).map(ForgedTableTest::integers).toList();
-        PartialResult kept = new PartialResult(of, Map.of(candidate, known));
-        KeptAnswers.store(model, wanted).save(key, kept);
-        try (LogCapture log = new LogCapture()) {
-            var store = KeptAnswers.store(model, wanted);
-            Optional<PartialResult> loaded = store.load(key);
-            assertEquals(loaded, store.load(key));
-            assertEquals(loaded.isPresent() ? 0 : 1, log.lines("WARN").size());
-            return loaded.isPresent();
-        }
-    }
-
-    private static Set<Integer> integers(Set<?> set) {
-        return set.stream().map(Integer.class::cast).collect(Collectors.toSet());
-    }
-
-    @Test
-    void loadAnswers_notOfTheRequest_warnsOnceAndReturnsNone() {
-        NodeTime both = new NodeTime(SOME.operators(), true, 3);
-        NodeTime alone = new NodeTime(ImmutableSortedSet.of(3), false, 3);
-        assertTrue(believes(SOME, known(CLOSE, both, alone)));
-        assertTrue(believes(Candidate.cpu(1), PartialResult.UNKNOWN));
-
-        assertFalse(believes(Candidate.cpu(3), PartialResult.UNKNOWN));
-        assertFalse(believes(new Candidate(ImmutableSortedSet.of(3), 1), PartialResult.UNKNOWN));
-        assertFalse(believes(SOME, PartialResult.UNKNOWN, Set.of(0, 1), Set.of(1, 2)));
-        assertFalse(believes(SOME, known(List.of())), "no outputs");
-        assertFalse(believes(SOME, known(CLOSE, both, both)), "a node twice");
-        assertFalse(believes(Candidate.cpu(1), known(CLOSE, alone)), "a kernel of nothing");
-        assertFalse(
-                believes(SOME, known(CLOSE, new NodeTime(ImmutableSortedSet.of(3), true, 3))),
-                "delegated, but not of the set");
-        assertFalse(
-                believes(SOME, known(CLOSE, new NodeTime(ImmutableSortedSet.of(3, 4), false, 3))),
-                "not delegated, but together");
-        assertFalse(believes(SOME, known(CLOSE, new NodeTime(SOME.operators(), true, 1L << 51))));
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "'[[[0,2],[5,6]]]' | [] | no partitions",
-                "'[[[0,2],[5,6]]]' | '[[[0,2],[2,6]]]' | an operator in two partitions",
-            })
-    void loadAnswers_otherPartitionsUnderARightChecksum_warnsWithTheReason(
-            String part, String by, String reason) throws IOException {
-        PartialResult kept = new PartialResult(model.partitions(), Map.of());
-        KeptAnswers.store(model, wanted).save(key, kept);
-        Path file;
-        try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
-            file = files.findFirst().orElseThrow();
-        }
-        Files.write(
-                file, Forgeries.replaced(Files.readAllBytes(file), "partial-profile", part, by));
-        try (LogCapture log = new LogCapture()) {
-            assertEquals(Optional.empty(), KeptAnswers.store(model, wanted).load(key));
-            assertEquals(1, log.lines().size(), log.lines()::toString);
-            assertTrue(log.lines("WARN").get(0).contains(reason), log.lines()::toString);
-        }
-    }
 
     @Test
     void load_unacceptedLighterSet_isRejected() {

@@ -14,8 +14,6 @@ import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.internal.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
@@ -23,7 +21,7 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Reads and writes the parts of files of measurements as JSON: rows of tables, candidates, sets of
- * operators, and the answers of runners about candidates. Three rows, each on one line in a file:
+ * operators. Three rows, each on one line in a file:
  *
  * <pre>{@code
  * {"kind":"measured","operators":[],"threads":2,"transientBuffers":false,"partitions":0,
@@ -185,43 +183,6 @@ public final class TableJson {
         String kind = json.expect("failure").nextString();
         String message = json.expect("message").nextString();
         return new Entry.Failed(candidate, CandidateException.Kind.valueOf(kind), message);
-    }
-
-    /** Writes the result of a candidate's first runs. */
-    public static void write(JsonWriter json, Trial trial) throws IOException {
-        json.beginObject().name("partitions").value(trial.kernels());
-        writeErrors(json, trial.errors());
-        json.name("memoryBytes").value(trial.memoryBytes());
-        json.name("inferences").value(trial.inferences()).endObject();
-    }
-
-    /** Reads the result of a candidate's first runs. */
-    public static Trial readTrial(CheckedJson json) throws IOException {
-        json.beginObject();
-        int kernels = json.expect("partitions").nextInt();
-        List<OutputError> errors = readErrors(json);
-        long memoryBytes = json.expect("memoryBytes").nextLong();
-        int inferences = json.expect("inferences").nextInt();
-        json.endObject();
-        return new Trial(kernels, errors, memoryBytes, inferences);
-    }
-
-    /** Writes the time of a node. */
-    public void write(JsonWriter json, NodeTime node) throws IOException {
-        json.beginObject();
-        write(json.name("operators"), node.operators());
-        json.name("delegated").value(node.delegated());
-        json.name("nanos").value(node.nanos()).endObject();
-    }
-
-    /** Reads the time of a node. */
-    public NodeTime readNodeTime(CheckedJson json) throws IOException {
-        json.beginObject();
-        SortedSet<Integer> taken = read(json.expect("operators"));
-        boolean delegated = json.expect("delegated").nextBoolean();
-        NodeTime node = new NodeTime(taken, delegated, json.expect("nanos").nextLong());
-        json.endObject();
-        return node;
     }
 
     /** Writes the field with the errors of a candidate's outputs. */

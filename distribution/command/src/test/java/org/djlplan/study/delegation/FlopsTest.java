@@ -1,10 +1,9 @@
-package org.djlplan.delegation.internal.partition;
+package org.djlplan.study.delegation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
 import java.util.function.Function;
-import org.djlplan.delegation.internal.partition.PieceGraph.Flops;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
