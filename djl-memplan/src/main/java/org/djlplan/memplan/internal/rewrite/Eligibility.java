@@ -5,6 +5,7 @@ import ai.djl.nn.Parameter;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -12,6 +13,7 @@ import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter;
 import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter.RefusedException;
 import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Decides whether a TorchScript module may be rewritten. A rewritten module computes with constants
@@ -34,8 +36,16 @@ public final class Eligibility {
 
     private static final Pattern HALF = Pattern.compile("\\b(Half|BFloat16)\\(");
 
+    /** Libtorch's numbers of the 16-bit types. */
+    private static final Pattern HALF_NUMBER =
+            Pattern.compile("(%[^ ]+) : int = prim::Constant\\[value=(5|15)]");
+
+    private static final Pattern CONVERSION = Pattern.compile("aten::to\\(([^)]*)\\)");
+
     private static final Pattern FLAG =
             Pattern.compile("(%[^ ]+) : bool = prim::Constant\\[value=([01])]");
+
+    private static final Splitter ARGUMENTS = Splitter.on(',').trimResults();
 
     /** Operators that behave differently in training, and the position of the flag for that. */
     private static final ImmutableMap<Pattern, Integer> TRAINABLE =
@@ -99,10 +109,24 @@ public final class Eligibility {
         if (QUANTIZED.matcher(graph).find()) {
             return Optional.of("it is quantized");
         }
-        if (HALF.matcher(graph).find()) {
+        if (HALF.matcher(graph).find() || convertsToHalf(graph)) {
             return Optional.of("it computes in 16-bit floats");
         }
         return trains(graph) ? Optional.of("it is in training mode") : Optional.empty();
+    }
+
+    private static boolean convertsToHalf(String graph) {
+        Set<String> numbers =
+                HALF_NUMBER
+                        .matcher(graph)
+                        .results()
+                        .map(found -> found.group(1))
+                        .collect(ImmutableSet.toImmutableSet());
+        return CONVERSION
+                .matcher(graph)
+                .results()
+                .flatMap(found -> ARGUMENTS.splitToStream(found.group(1)))
+                .anyMatch(numbers::contains);
     }
 
     /** Returns whether an operator that behaves differently in training may be in that mode. */
@@ -125,8 +149,7 @@ public final class Eligibility {
     }
 
     private static boolean trains(MatchResult call, int position, Map<String, Boolean> flags) {
-        List<String> arguments =
-                Splitter.on(',').trimResults().splitToList(call.group(call.groupCount()));
+        List<String> arguments = ARGUMENTS.splitToList(call.group(call.groupCount()));
         return position >= arguments.size() || flags.getOrDefault(arguments.get(position), true);
     }
 }
