@@ -486,12 +486,14 @@ enum djlplan_counter {
     DJLPLAN_REACHED = 7,  /* the end of the run's highest block */
     DJLPLAN_MOST_BYTES = 8, /* peak bytes of the run's blocks, aligned */
     DJLPLAN_KEPT_REACHED = 9, /* the end of the run's highest block in the arena of escapes */
-    DJLPLAN_COUNTERS = 10
+    DJLPLAN_BYTES = 10,       /* total bytes of the run's allocations, wherever they are */
+    DJLPLAN_COUNTERS = 11
 };
 DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERGED == 2 &&
                        DJLPLAN_MISSING == 3 && DJLPLAN_ALIVE == 4 && DJLPLAN_FITTED == 5 &&
                        DJLPLAN_OUTSIDE == 6 && DJLPLAN_REACHED == 7 && DJLPLAN_MOST_BYTES == 8 &&
-                       DJLPLAN_KEPT_REACHED == 9 && DJLPLAN_COUNTERS == 10,
+                       DJLPLAN_KEPT_REACHED == 9 && DJLPLAN_BYTES == 10 &&
+                       DJLPLAN_COUNTERS == 11,
                    "RunCounters");
 
 /*
@@ -719,8 +721,8 @@ DJLPLAN_API struct djlplan_run *djlplan_ort_begin(void *arena, struct djlplan_es
  * 0.
  */
 DJLPLAN_API int64_t djlplan_ort_refused(void);
-/* Ends the current run's allocations. Returns their total bytes, or −1 if there is no run. */
-DJLPLAN_API int64_t djlplan_ort_pause(void);
+/* Ends the current run's allocations, if there is a run. */
+DJLPLAN_API void djlplan_ort_pause(void);
 
 /*
  * Between these two calls, all of this thread's allocations are weights of the session that it

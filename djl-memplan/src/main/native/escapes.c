@@ -4,7 +4,9 @@
  * it is full, further outputs stay in arenas, which is correct but takes memory.
  *
  * Large escaping allocations get a separate arena. The C library would return the pages of such a
- * block to the system when it is freed, because no block of a prediction lies behind it.
+ * block to the system when it is freed, because no block of a prediction lies behind it. That is
+ * right for a state that a model replaces in each prediction: if it grows, each one is larger than
+ * the holes that earlier ones left in an arena. So the engine allocates it.
  */
 #include "run.h"
 
@@ -21,6 +23,7 @@ struct djlplan_escapes {
     pthread_mutex_t lock;
     int count;                        /* guarded by the lock */
     _Atomic(uint32_t) table[ENTRIES]; /* 0: free; written under the lock */
+    atomic_bool left[ENTRIES];        /* whether the engine allocates what escapes */
 };
 
 static void keep(struct djlplan_arena *arena, int more) {
@@ -76,10 +79,17 @@ void djlplan_escapes_add(struct djlplan_escapes *escapes, uint32_t structure) {
     pthread_mutex_unlock(&escapes->lock);
 }
 
+void djlplan_escapes_leave(struct djlplan_escapes *escapes, uint32_t structure) {
+    if (structure != 0 && djlplan_escapes_has(escapes, structure)) {
+        atomic_store(&escapes->left[find(escapes, structure)], true);
+    }
+}
+
 char *djlplan_escapes_place(struct djlplan_escapes *escapes, size_t bytes,
                             struct djlplan_block *block) {
     struct djlplan_arena *arena = escapes->arena;
     if (arena == NULL || bytes < MANY_BYTES || bytes > INT64_MAX / 2) return NULL;
+    if (atomic_load(&escapes->left[find(escapes, block->structure)])) return NULL;
     pthread_mutex_lock(&arena->lock);
     bool fits = djlplan_arena_fit(arena, (int64_t)bytes, block);
     pthread_mutex_unlock(&arena->lock);

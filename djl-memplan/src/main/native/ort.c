@@ -48,7 +48,6 @@ static bool copied;
 static _Atomic int64_t figures[DJLPLAN_ORT_FIGURES];
 
 static _Thread_local struct djlplan_run *current;
-static _Thread_local int64_t run_bytes; /* requested by the current run */
 static _Thread_local int64_t run_limit; /* the end of the arena's part that it may use */
 static _Thread_local int64_t refused;   /* the end of the first refused allocation; 0: none */
 static _Thread_local bool loading;      /* this thread creates a session */
@@ -77,11 +76,10 @@ static void *allocate(struct ort_allocator *self, size_t bytes) {
     atomic_fetch_add_explicit(&figures[DJLPLAN_ORT_ALLOCATIONS], 1, memory_order_relaxed);
     if (loading) return allocate_outside(bytes, DJLPLAN_ORT_WEIGHTS_BYTES);
     if (current != NULL) {
-        run_bytes += (int64_t)bytes;
         char *place = djlplan_run_place(current, bytes);
         if (place != NULL && place + bytes - current->arena->base > run_limit) {
             if (refused == 0) refused = place + bytes - current->arena->base;
-            (void)djlplan_run_free(place);
+            (void)djlplan_run_free(place, NULL);
             /* Fails as the engine does without memory, with the engine's own error. */
             return engine->allocate(engine, TOO_MANY_BYTES);
         }
@@ -100,7 +98,7 @@ static void *reserve(struct ort_allocator *self, size_t bytes) {
 
 static void deallocate(struct ort_allocator *self, void *block) {
     (void)self;
-    if (block == NULL || djlplan_run_free(block)) return;
+    if (block == NULL || djlplan_run_free(block, NULL)) return;
     char *memory = (char *)block - HEADER_BYTES;
     const struct header *header = (const struct header *)(void *)memory;
     atomic_fetch_sub(&figures[header->kind], (int64_t)header->bytes);
@@ -290,18 +288,15 @@ struct djlplan_run *djlplan_ort_begin(void *arena, struct djlplan_escapes *escap
                                       int64_t limit_bytes) {
     if (current != NULL) return NULL;
     current = djlplan_run_begin(NULL, arena, escapes, recorded);
-    run_bytes = 0;
     run_limit = limit_bytes;
     refused = 0;
     return current;
 }
 
-int64_t djlplan_ort_pause(void) {
+void djlplan_ort_pause(void) {
     struct djlplan_run *run = current;
-    if (run == NULL) return -1;
     current = NULL;
-    (void)djlplan_run_pause(run);
-    return run_bytes;
+    if (run != NULL) (void)djlplan_run_pause(run);
 }
 
 int64_t djlplan_ort_refused(void) { return refused; }

@@ -137,13 +137,14 @@ static bool escapes(const struct djlplan_run *run, const struct djlplan_block *b
 static char *take_place(struct djlplan_run *run, size_t bytes) {
     struct djlplan_block block = {.number = run->next, .run = run->id};
     if (run->next < INT_MAX) run->next++;
+    if (bytes <= INT64_MAX / 2) run->counters[DJLPLAN_BYTES] += (int64_t)bytes;
     step(run, bytes == 0 ? STEP_EMPTY : STEP_ALLOCATION);
     block.structure = run->structure;
     note_allocation(run, block.number, bytes);
     bool planned = run->plan != NULL && !run->diverged && is_as_planned(run, block.number, bytes);
     if (escapes(run, &block, planned)) {
         /* A block without a run; its free is not part of the prediction. */
-        struct djlplan_block kept = {.number = -1};
+        struct djlplan_block kept = {.number = -1, .structure = block.structure};
         char *there = djlplan_escapes_place(run->escapes, bytes, &kept);
         if (there != NULL) raise_to(&run->counters[DJLPLAN_KEPT_REACHED], kept.end);
         return there;
@@ -206,7 +207,7 @@ static struct djlplan_run *run_of(const struct djlplan_arena *arena,
     return run;
 }
 
-bool djlplan_run_free(void *address) {
+bool djlplan_run_free(void *address, const struct djlplan_run *during) {
     struct djlplan_arena *arena = djlplan_arena_of(address);
     if (arena == NULL) return false;
     if (arena->weights != NULL) {
@@ -219,6 +220,8 @@ bool djlplan_run_free(void *address) {
     struct djlplan_run *run = known ? run_of(arena, &block) : NULL;
     if (run != NULL) note_free(run, &block);
     djlplan_arena_leave(arena);
+    bool is_state = known && run == NULL && during != NULL && during->escapes != NULL;
+    if (is_state) djlplan_escapes_leave(during->escapes, block.structure);
     return true;
 }
 

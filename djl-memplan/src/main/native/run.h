@@ -51,9 +51,11 @@ void djlplan_plan_hold(struct djlplan_plan *plan);
 void djlplan_escapes_hold(struct djlplan_escapes *escapes);
 bool djlplan_escapes_has(const struct djlplan_escapes *escapes, uint32_t structure);
 void djlplan_escapes_add(struct djlplan_escapes *escapes, uint32_t structure);
+/* Leaves the escaping allocations after a structure to the engine, because they are a state. */
+void djlplan_escapes_leave(struct djlplan_escapes *escapes, uint32_t structure);
 /*
- * Returns a place outside the predictions' arenas, and its block; NULL if the engine must allocate
- * it.
+ * Returns a place outside the predictions' arenas for a block with a structure, and completes the
+ * block; NULL if the engine must allocate it.
  */
 char *djlplan_escapes_place(struct djlplan_escapes *escapes, size_t bytes,
                             struct djlplan_block *block);
@@ -63,8 +65,13 @@ struct djlplan_run *djlplan_run_begin(struct djlplan_plan *plan, void *arena,
                                       struct djlplan_escapes *escapes, int logged);
 /* Returns the place of the next allocation, NULL if the engine must allocate it. */
 void *djlplan_run_place(struct djlplan_run *run, size_t bytes);
-/* Frees the block and returns true if it lies in an arena. Thread-safe. */
-bool djlplan_run_free(void *block);
+/*
+ * Frees the block and returns true if it lies in an arena. Thread-safe.
+ *
+ * A block that outlived its prediction and is freed during a later one is not an output but a state,
+ * such as a cache that grows. `during` is the current run of this thread, or NULL.
+ */
+bool djlplan_run_free(void *block, const struct djlplan_run *during);
 /* Returns true if no block of the run is in use. */
 bool djlplan_run_pause(struct djlplan_run *run);
 

@@ -26,7 +26,7 @@ static _Thread_local struct djlplan_run *current;
 
 /* Frees a block of the engine's allocator or of an arena, on any thread. */
 static void free_block(void *block) {
-    if (block != NULL && !djlplan_run_free(block)) djlplan_torch_engine_free(block);
+    if (block != NULL && !djlplan_run_free(block, current)) djlplan_torch_engine_free(block);
 }
 
 static torch_data_ptr block_at(void *address) {

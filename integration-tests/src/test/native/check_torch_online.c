@@ -227,7 +227,7 @@ static void check_outputs(void) {
     djlplan_escapes_delete(escapes);
     djlplan_arena_free(outputs);
     for (int i = 0; i < LARGE; i++) CHECK(((char *)third.data)[i] == 0x11);
-    release(&third);
+    release_elsewhere(&third);
     CHECK(djlplan_arena_of(outputs) != NULL);
     torch_data_ptr last = allocate(LARGE);
     CHECK(last.data == outputs);
@@ -237,6 +237,27 @@ static void check_outputs(void) {
     release_elsewhere(&last);
     CHECK(djlplan_arena_of(outputs) == NULL);
     release(&first);
+    CHECK(!djlplan_arena_in_use(arena));
+}
+
+/* Checks that the engine allocates a state, which each run replaces. */
+static void check_state(void) {
+    char *outputs = djlplan_arena_create(DJLPLAN_SPARE_BYTES, 8 * MEBI);
+    struct djlplan_escapes *escapes = djlplan_escapes_create(outputs);
+    int64_t counters[DJLPLAN_COUNTERS];
+    torch_data_ptr state = predict(NULL, escapes, LARGE, counters);
+    for (int round = 1; round < 4; round++) {
+        struct djlplan_run *run = djlplan_torch_begin(NULL, arena, escapes, 0);
+        torch_data_ptr next = allocate((size_t)(round + 1) * LARGE);
+        release(&state);
+        state = next;
+        djlplan_torch_pause();
+        djlplan_run_finish(run, counters, NULL, 0);
+        CHECK((djlplan_arena_of(state.data) == NULL) == (round > 1));
+    }
+    release(&state);
+    djlplan_escapes_delete(escapes);
+    djlplan_arena_free(outputs);
     CHECK(!djlplan_arena_in_use(arena));
 }
 
@@ -394,6 +415,7 @@ void check_online(void) {
     check_first_fit();
     check_escapes();
     check_outputs();
+    check_state();
     check_few_bytes();
     check_growth();
     check_few_addresses();

@@ -317,6 +317,28 @@ class Wide(nn.Module):
         return outer.sum([1, 2])
 
 
+class Cache(nn.Module):
+    """A state that grows by its input in each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.kept = torch.zeros(0)
+
+    def forward(self, x):
+        self.kept = torch.cat([self.kept, x])
+        return self.kept.mean(0)
+
+
+class Chain(nn.Module):
+    """Each sum is larger than the hole that earlier ones left, so a first fit leaves holes."""
+
+    def forward(self, x):
+        y = x
+        for _ in range(24):
+            y = torch.cat([y, x])
+        return y.mean(0)
+
+
 class Nonzero(nn.Module):
     """The outputs' sizes depend on the input's values."""
 
@@ -652,7 +674,7 @@ def main():
     modules = [
         Cnn, Branch, Loop, Growing, ManyInputs, TupleOutputs, DictOutputs, ListOutputs, Embedding,
         Half, Bfloat16, Bytes, ViewOutput, InputAsOutput, SameTwice, InPlace, Lstm, Gru, Attention,
-        Fork, Counter, Wide, Nonzero, TextStates, TextAnswer, TextLabels, TextPair, Generator,
+        Fork, Counter, Cache, Chain, Wide, Nonzero, TextStates, TextAnswer, TextLabels, TextPair, Generator,
         CachedGenerator, BufferedGenerator, RandomNoise, AlwaysDropout, RunningMean, TrainingNorm,
         SeveralMethods, DoublePrecision, NoBias, Raises, NotFinite, Chaotic,
     ]

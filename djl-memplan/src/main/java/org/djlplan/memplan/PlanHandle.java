@@ -2,18 +2,16 @@ package org.djlplan.memplan;
 
 import ai.djl.Model;
 import ai.djl.translate.TranslateException;
-import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.errors.InputTooLargeException;
-import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.djl.InputLimit;
 import org.djlplan.memplan.internal.djl.LoadTimePredictions;
 import org.djlplan.memplan.internal.djl.MemoryFigures;
 import org.djlplan.memplan.internal.djl.ModelHandle;
+import org.djlplan.memplan.internal.djl.SharedPools;
 import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
 
@@ -95,24 +93,16 @@ public final class PlanHandle {
     }
 
     /**
-     * Returns the peak bytes of the tensors of a prediction: its arena, and tensors that outlive
-     * it, such as its outputs. For PyTorch models this is known for shapes that never ran, after
-     * two to four predictions of other shapes; the calling thread must have the same number of
-     * engine threads as predictions.
+     * Returns to the system, at once, the memory of arenas that no prediction uses, of this model
+     * and of all models that share arenas with it, and freed memory that the C library keeps.
+     * Without this call arenas return their memory when no prediction has run for ten seconds. The
+     * next prediction takes a little longer.
      *
-     * <p>It excludes the inputs, the weights, and internal memory of the engine's kernels.
-     *
-     * @param inputs of one prediction, including the batch: {@code 8,128:int64;8,128:int64}
-     * @return empty until the figure is certain, for models whose sizes depend on values, and for
-     *     TensorFlow Lite
-     * @throws IllegalArgumentException if the text does not describe shapes
+     * @since 0.3
      */
-    public OptionalLong bytesFor(String inputs) {
-        List<ArrayType> types =
-                LoadTimePredictions.inputs(inputs).stream()
-                        .map(input -> new ArrayType(input.dataType(), input.shape()))
-                        .toList();
-        return handle().map(handle -> handle.bytes(types)).orElse(OptionalLong.empty());
+    public void trim() {
+        handle().ifPresent(ModelHandle::trim);
+        SharedPools.trim();
     }
 
     /**
@@ -147,9 +137,8 @@ public final class PlanHandle {
 
     /**
      * Returns whether the model serves in its final form, with the delegate verified. Suitable as a
-     * readiness check, because it becomes true without requests. It is true at once for PyTorch
-     * models, whose predictions have an arena before there is a plan, and for models that run as
-     * stock. Does not wait.
+     * readiness check, because it becomes true without requests. It is true at once for PyTorch and
+     * ONNX Runtime models, and for models that run as stock. Does not wait.
      */
     public boolean isReady() {
         return handle().map(ModelHandle::isReady).orElse(true);

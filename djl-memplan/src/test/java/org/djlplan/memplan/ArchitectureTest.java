@@ -77,8 +77,6 @@ class ArchitectureTest {
                     .definedBy(INTERNAL + ".source..")
                     .layer("budget")
                     .definedBy(INTERNAL + ".budget")
-                    .layer("formula")
-                    .definedBy(INTERNAL + ".formula..")
                     .layer("slicing")
                     .definedBy(INTERNAL + ".slicing..")
                     .layer("plan")
@@ -128,7 +126,6 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers("store", "planning", "serving")
                     .whereLayer("source")
                     .mayOnlyBeAccessedByLayers(
-                            "formula",
                             "slicing",
                             "store",
                             "runtime",
@@ -147,11 +144,9 @@ class ArchitectureTest {
                             "source",
                             "djl",
                             "budget")
-                    .whereLayer("formula")
-                    .mayOnlyBeAccessedByLayers("store", "runtime", "planning")
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers(
-                            "plan", "budget", "formula", "slicing", "store", "runtime", "source")
+                            "plan", "budget", "slicing", "store", "runtime", "source")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers(
                             "facade",
@@ -226,23 +221,6 @@ class ArchitectureTest {
                             INTERNAL + ".budget",
                             INTERNAL + ".slicing..",
                             INTERNAL + ".source.tflite..");
-
-    /** Formulas use recordings only as types. */
-    @ArchTest
-    static final ArchRule formulasArePure =
-            classes()
-                    .that()
-                    .resideInAPackage(INTERNAL + ".formula..")
-                    .should()
-                    .onlyDependOnClassesThat()
-                    .resideInAnyPackage(
-                            "java.lang..",
-                            "java.math",
-                            "java.util..",
-                            "org.djlplan.thirdparty.guava..",
-                            INTERNAL + ".usage..",
-                            INTERNAL + ".formula..",
-                            INTERNAL + ".source.trace..");
 
     /**
      * The packages above decide what runs, and how; from planning this one gets only finished

@@ -52,11 +52,6 @@ record ContainerSize(long runtimeBytes, long heapBytes, long modelBytes, long li
                 runtimeBytes, heapBytes, modelBytes, wholeMiB(limitBytes + limitBytes / RESERVE));
     }
 
-    /** Returns the size for a model that needs so many bytes more, or fewer. */
-    ContainerSize withMore(long bytes) {
-        return of(runtimeBytes, heapBytes, Math.max(0, modelBytes + bytes));
-    }
-
     private static long wholeMiB(long bytes) {
         return mebibytes(bytes) * MIB;
     }

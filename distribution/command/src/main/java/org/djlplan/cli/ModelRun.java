@@ -28,7 +28,6 @@ import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
-import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.Lists;
@@ -91,13 +90,12 @@ final class ModelRun implements AutoCloseable {
         residentSet.recordLoaded();
     }
 
-    /** Runs untimed predictions, and waits until their plans are made. */
+    /** Runs untimed predictions. */
     void warmUp() {
         fill(options.effort().seed());
         for (int i = 0; i < options.effort().warmup(); i++) {
             runner().run();
         }
-        TorchMemory.settle();
     }
 
     private Runner runner() {
@@ -178,9 +176,8 @@ final class ModelRun implements AutoCloseable {
         return times;
     }
 
-    /** Returns the plan of a PyTorch model's allocations, once a plan is in use. */
+    /** Returns a plan of the allocations of one more prediction, which is not used. */
     Optional<EvaluatedPlan> placedAllocations() {
-        TorchMemory.settle();
         return runner().placedAllocations();
     }
 

@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -9,7 +8,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
@@ -25,9 +23,9 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * Plans the memory of a model, or of a file of usage records. Blocks and ONNX models are run once,
- * because their allocations are known only after a run. For a TorchScript model, the memory is
- * predicted from runs with other shapes. A TensorFlow Lite model is not run.
+ * Plans the memory of a model, or of a file of usage records. Blocks, TorchScript and ONNX models
+ * are run, because their allocations are known only after a run. A TensorFlow Lite model is not
+ * run.
  */
 @Command(
         name = "plan",
@@ -44,7 +42,7 @@ public final class PlanCommand implements Callable<Integer> {
             description = {
                 "A model (.tflite, .pt, .onnx); usage records (.csv: id,lower,upper,size);"
                         + " zoo:NAME, one of DJL's own networks; or block:CLASS, a block on the class"
-                        + " path with a public constructor without parameters. Blocks are run once."
+                        + " path with a public constructor without parameters. Models other than .tflite are run."
             })
     private ModelRef model;
 
@@ -56,12 +54,6 @@ public final class PlanCommand implements Callable<Integer> {
                     "Shape of a block's, a TorchScript or an ONNX model's input; once per input"
                             + " (default: a network's own, or those in an ONNX model).")
     private List<InputSpec> inputs = new ArrayList<>();
-
-    @Option(
-            names = "--learn",
-            paramLabel = ShapeForecast.LEARN_LABEL,
-            description = ShapeForecast.LEARN)
-    private List<String> learn = new ArrayList<>();
 
     @Option(
             names = "--live",
@@ -113,9 +105,6 @@ public final class PlanCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PlanRun.Choice choice = checkUsage();
-        if (isTorchScript()) {
-            return forecast();
-        }
         PlanInput input = read();
         PlanRun run =
                 PlanRun.of(
@@ -147,39 +136,6 @@ public final class PlanCommand implements Callable<Integer> {
         return isWithinCapacity(chosen.totalBytes()) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
-    private boolean isTorchScript() {
-        return model instanceof ModelRef.OfFile
-                && model.engine().equals(Optional.of(EngineKind.PYTORCH));
-    }
-
-    /**
-     * TorchScript does not expose its graph, so the allocations for this shape are predicted from
-     * those of other shapes.
-     */
-    private int forecast() {
-        long bytes;
-        try (ShapeForecast forecast = ShapeForecast.load(((ModelRef.OfFile) model).readable())) {
-            bytes = forecast.bytes(ShapeForecast.text(inputs), learn);
-        }
-        PrintWriter printer = spec.commandLine().getOut();
-        if (json) {
-            JsonObject object = new JsonObject();
-            object.addProperty("view", "recordings");
-            object.addProperty("inputs", InputSpec.texts(inputs));
-            object.addProperty("bytes", bytes);
-            printer.println(object);
-        } else {
-            printer.printf(
-                    Locale.ROOT,
-                    "%s: %.1f MB (%d bytes) of tensors at once%n",
-                    InputSpec.texts(inputs),
-                    bytes / 1e6,
-                    bytes);
-        }
-        printer.flush();
-        return isWithinCapacity(bytes) ? ExitCode.OK : ExitCode.SOFTWARE;
-    }
-
     /** Writes all or nothing, even if the command is interrupted. */
     private void write(CsvPlan plan) throws IOException {
         Path parent = out.toAbsolutePath().getParent();
@@ -191,15 +147,16 @@ public final class PlanCommand implements Callable<Integer> {
         WholeFile.write(out, text.toString());
     }
 
-    private boolean isOnnx() {
+    private boolean isRecorded() {
         return model instanceof ModelRef.OfFile
-                && model.engine().equals(Optional.of(EngineKind.ONNX_RUNTIME));
+                && (model.engine().equals(Optional.of(EngineKind.ONNX_RUNTIME))
+                        || model.engine().equals(Optional.of(EngineKind.PYTORCH)));
     }
 
     private PlanInput read() throws IOException {
         if (model instanceof ModelRef.OfFile ofFile) {
             Path file = ofFile.file();
-            if (isOnnx()) {
+            if (isRecorded()) {
                 return new ReportPlan(
                                 RunOptions.of(model.text(), inputs, spec),
                                 Optional.empty(),
@@ -219,17 +176,9 @@ public final class PlanCommand implements Callable<Integer> {
     }
 
     private void checkFile(Path file) {
-        if (isTorchScript()) {
-            if (inputs.isEmpty() || parallel || out != null) {
-                throw usage(
-                        "of a TorchScript model only the memory of --input-shape is known, which"
-                                + " must be given, without --parallel and --out");
-            }
-            return;
-        }
-        if (isOnnx()) {
+        if (isRecorded()) {
             if (parallel) {
-                throw usage("--parallel needs a graph, and an .onnx file is run for allocations");
+                throw usage("--parallel needs a graph, and this model is run for allocations");
             }
             return;
         }

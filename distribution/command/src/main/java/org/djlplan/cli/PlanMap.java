@@ -24,7 +24,6 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.portfolio.Attempt;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.usage.OperatorProfiles;
 import org.djlplan.memplan.internal.usage.UsageRecord;
@@ -113,12 +112,6 @@ final class PlanMap {
                         false,
                         Optional.of(places),
                         List.of()));
-        return this;
-    }
-
-    /** Adds the plan that was used in a run. */
-    PlanMap withUsed(EvaluatedPlan used) {
-        more.add(offsets(PlanNames.IN_USE, used.plan(), 0, true, used.provedMinimal()));
         return this;
     }
 

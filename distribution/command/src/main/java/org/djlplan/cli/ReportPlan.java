@@ -116,17 +116,12 @@ final class ReportPlan {
     }
 
     private Planned recorded() {
-        Recorded recorded = record();
-        PlanInput input = input(recorded);
-        PlanMap map = new PlanMap(input);
-        return planned(
-                input,
-                options.engine() == EngineKind.PYTORCH ? map.withUsed(recorded.used()) : map);
+        return planned(recordedInput());
     }
 
     /**
-     * A plan with the operators and shapes of its allocations. PyTorch predictions use the plan;
-     * ONNX Runtime does not, and reports no operators.
+     * A plan with the operators and shapes of its allocations. Predictions do not use the plan;
+     * ONNX Runtime reports no operators.
      */
     private record Recorded(EvaluatedPlan used, Map<Integer, OperatorNames.Named> allocations) {}
 

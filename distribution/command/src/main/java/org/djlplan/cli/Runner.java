@@ -82,8 +82,8 @@ sealed interface Runner extends AutoCloseable {
     Optional<PlanReport> report();
 
     /**
-     * Returns the plan of a model's allocations: for PyTorch, once a plan is in use; for ONNX
-     * Runtime, a plan that is not used.
+     * Returns a plan of the allocations of one more prediction, which is recorded for this; the
+     * plan is not used. Empty for TensorFlow Lite.
      */
     default Optional<EvaluatedPlan> placedAllocations() {
         return Optional.empty();
@@ -296,12 +296,11 @@ sealed interface Runner extends AutoCloseable {
             return PlanReport.of(model.model());
         }
 
-        /** An ONNX Runtime model is recorded for this, by one more prediction. */
         @Override
         public Optional<EvaluatedPlan> placedAllocations() {
             Optional<ModelHandle> handle = ModelHandle.of(model.model());
-            if (engine == EngineKind.ONNX_RUNTIME) {
-                handle.ifPresent(ModelHandle::recordNext);
+            if (engine != EngineKind.TFLITE && handle.isPresent()) {
+                handle.get().recordNext();
                 run();
             }
             return handle.flatMap(ModelHandle::allocations);

@@ -4,7 +4,6 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -12,7 +11,6 @@ import java.util.concurrent.Callable;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.Quantities;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.Iterables;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
@@ -67,20 +65,6 @@ final class SizeCommand implements Callable<Integer> {
             description = "The application's heap (default: ${DEFAULT-VALUE}).")
     private long heapBytes;
 
-    @Option(
-            names = "--forecast",
-            paramLabel = ShapeForecast.LEARN_LABEL,
-            description =
-                    "Inputs of one prediction of a TorchScript model that is not run, but "
-                            + "predicted from the run with --input-shape; may be repeated.")
-    private List<String> forecasts = new ArrayList<>();
-
-    @Option(
-            names = "--learn",
-            paramLabel = ShapeForecast.LEARN_LABEL,
-            description = ShapeForecast.LEARN)
-    private List<String> learn = new ArrayList<>();
-
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
@@ -103,12 +87,6 @@ final class SizeCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "-o " + OptionKey.BUDGET.key() + ": give --budgets");
         }
-        if (!forecasts.isEmpty()
-                && !(options.engine() == EngineKind.PYTORCH
-                        && options.model() instanceof ModelRef.OfFile)) {
-            throw new ParameterException(
-                    spec.commandLine(), "--forecast needs a TorchScript model (.pt)");
-        }
         options.check(true, true);
         PrintWriter err = spec.commandLine().getErr();
         List<SizeProbe.Row> rows;
@@ -117,38 +95,10 @@ final class SizeCommand implements Callable<Integer> {
                     new SizeProbe(options, pool, heapBytes, news::next)
                             .run(ImmutableList.copyOf(budgets));
         }
-        if (!forecasts.isEmpty()) {
-            rows = ImmutableList.copyOf(Iterables.concat(rows, forecast(rows)));
-        }
         PrintWriter out = spec.commandLine().getOut();
         out.print(json ? json(rows) + "\n" : text(rows));
         out.flush();
         return 0;
-    }
-
-    /**
-     * Returns the measurements of planned memory with the tensor memory replaced by the tensor
-     * memory of another shape.
-     */
-    private List<SizeProbe.Row> forecast(List<SizeProbe.Row> rows) {
-        ContainerSize measured =
-                rows.stream()
-                        .filter(row -> row.name().equals(SizeProbe.PLANNED))
-                        .flatMap(row -> row.size().stream())
-                        .findFirst()
-                        .orElseThrow(() -> new Failure("the model does not run in planned memory"));
-        ImmutableList.Builder<SizeProbe.Row> predicted = ImmutableList.builder();
-        Path file = ((ModelRef.OfFile) options.model()).readable();
-        try (ShapeForecast forecast = ShapeForecast.load(file)) {
-            for (String inputs : forecasts) {
-                // The forecast also knows the measured shape, once it knows another shape.
-                long bytes = forecast.bytes(inputs, learn);
-                long own = forecast.bytes(ShapeForecast.text(options.inputs()), learn);
-                predicted.add(
-                        SizeProbe.Row.predicted(inputs, measured.withMore(pool * (bytes - own))));
-            }
-        }
-        return predicted.build();
     }
 
     private String text(List<SizeProbe.Row> rows) {

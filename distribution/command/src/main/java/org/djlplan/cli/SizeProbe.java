@@ -67,17 +67,6 @@ final class SizeProbe {
             OptionalLong leastBudgetBytes,
             Optional<BudgetReport> report) {
 
-        /** Returns the predicted need for inputs that were not run. */
-        static Row predicted(String inputs, ContainerSize size) {
-            return new Row(
-                    PLANNED + " " + inputs,
-                    Optional.of(size),
-                    false,
-                    Optional.empty(),
-                    OptionalLong.empty(),
-                    Optional.empty());
-        }
-
         JsonObject toJson() {
             JsonObject json = size.map(ContainerSize::toJson).orElseGet(JsonObject::new);
             json.addProperty("name", name);

@@ -172,7 +172,7 @@ final class WorkerProcess implements AutoCloseable {
         return RunFigures.fromJson(ask("reporting", request).getAsJsonObject());
     }
 
-    /** Returns the plan of a PyTorch model's allocations, if a plan is in use. */
+    /** Runs one more prediction; returns a plan of its allocations. */
     Optional<EvaluatedPlan> allocations() {
         JsonElement answer = ask("reporting", request("allocations"));
         return answer.isJsonNull()

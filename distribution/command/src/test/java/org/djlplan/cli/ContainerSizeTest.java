@@ -18,14 +18,6 @@ class ContainerSizeTest {
         assertEquals(420 * MIB, size.limitBytes());
     }
 
-    /** A forecast for other inputs adds bytes like this. */
-    @Test
-    void withMore_bytes_areTheModels() {
-        assertEquals(ContainerSize.of(100 * MIB, 256 * MIB, 50 * MIB), size.withMore(6 * MIB));
-        assertEquals(ContainerSize.of(100 * MIB, 256 * MIB, 40 * MIB), size.withMore(-4 * MIB));
-        assertEquals(ContainerSize.of(100 * MIB, 256 * MIB, 0), size.withMore(-90 * MIB));
-    }
-
     @Test
     void of_oddBytes_isRoundedUpToWholeMebibytes() {
         assertEquals(421 * MIB, ContainerSize.of(100 * MIB + 1, 256 * MIB, 44 * MIB).limitBytes());

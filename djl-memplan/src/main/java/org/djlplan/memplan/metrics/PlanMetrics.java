@@ -25,10 +25,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * has no meters. Meters of an earlier model with the same name and id are replaced.
  *
  * <table> <caption>Meters</caption> <tr><th>name</th><th>kind</th><th>what</th></tr> <tr><td>{@code
- * djlplan.arena.bytes}</td><td>gauge</td><td>size of the plan in use</td></tr> <tr><td>{@code
+ * djlplan.arena.bytes}</td><td>gauge</td><td>size of the arena</td></tr> <tr><td>{@code
  * djlplan.io.bytes}</td><td>gauge</td><td>inputs and outputs, which the engine allocates
  * itself</td></tr> <tr><td>{@code djlplan.predictions}</td><td>counter</td><td>predictions; {@code
- * planned} is {@code true} or {@code false}</td></tr> <tr><td>{@code
+ * planned} is {@code true} in an arena, with or without a plan, {@code false} outside</td></tr> <tr><td>{@code
  * djlplan.memory.bytes}</td><td>gauge</td><td>memory of the process; {@code part} is a component of
  * {@link MemoryReport} without {@code Bytes}, such as {@code kernels}</td></tr> <tr><td>{@code
  * djlplan.delegation}</td><td>gauge</td><td>operators in the delegate, where delegation is on;
@@ -113,7 +113,7 @@ public final class PlanMetrics implements MeterBinder {
                 .filter(meter -> isOfModel(meter.getId(), tags))
                 .forEach(registry::remove);
         Gauge.builder("djlplan.arena.bytes", model, now(report -> report.plan().arenaBytes()))
-                .description("Size of the plan in use")
+                .description("Size of the arena")
                 .baseUnit("bytes")
                 .tags(tags)
                 .register(registry);
@@ -206,7 +206,7 @@ public final class PlanMetrics implements MeterBinder {
 
     private void count(MeterRegistry registry, Tags tags, ToDoubleFunction<PlanReport> what) {
         FunctionCounter.builder("djlplan.predictions", model, now(what))
-                .description("Predictions in planned memory, and others")
+                .description("Predictions in an arena, with or without a plan, and others")
                 .tags(tags)
                 .register(registry);
     }

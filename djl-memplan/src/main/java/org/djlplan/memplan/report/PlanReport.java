@@ -29,7 +29,9 @@ public interface PlanReport {
     /** Returns why the model runs as stock, perhaps only since an error; empty if it is planned. */
     Optional<String> unplannedReason();
 
-    /** Returns the plan in use; {@link Plan#NONE} if there never was one. */
+    /**
+     * Returns how tensors are placed in an arena; {@link Plan#NONE} if no prediction had an arena.
+     */
     Plan plan();
 
     /** Returns an entry for each live interpreter; empty if the engine has no interpreters. */
@@ -57,15 +59,17 @@ public interface PlanReport {
     @Override
     String toString();
 
-    /** The plan of a model's tensors in one arena. */
+    /** The places of a model's tensors in one arena. */
     interface Plan {
 
         /** The plan of an unplanned model. */
         Plan NONE = new PlanReportRecord.Plan("", 0, 0, 0, 0, 0, false, 0);
 
         /**
-         * Returns the name of the strategy whose plan is used, with {@code "+in-place"} if tensors
-         * share places; empty if not planned.
+         * Returns how places were chosen in the prediction that needed the largest arena: {@code
+         * "first-fit"} online, without a plan; otherwise the name of the plan's strategy, with
+         * {@code "+in-place"} if tensors share places. Empty before the first prediction, and for a
+         * model that runs as stock.
          */
         String strategy();
 
@@ -78,10 +82,13 @@ public interface PlanReport {
         /** Returns the total size of all planned tensors in bytes, as if they shared no memory. */
         long naiveBytes();
 
-        /** Returns the maximum operator breadth in bytes, without aliases. */
+        /**
+         * Returns the maximum operator breadth in bytes, without aliases; for PyTorch and ONNX
+         * Runtime the most bytes that were in use at once. No arena can be smaller.
+         */
         long lowerBoundBytes();
 
-        /** Returns the size of the plan in use, in bytes. */
+        /** Returns the size of the arena in bytes. */
         long arenaBytes();
 
         /**
@@ -105,24 +112,24 @@ public interface PlanReport {
     interface Predictions {
 
         /** The counts of a model that was never used. */
-        Predictions NONE = new PlanReportRecord.Predictions(0, 0, 0, 0, 0, 0, 0);
+        Predictions NONE = new PlanReportRecord.Predictions(0, 0, 0, 0, 0, 0);
 
         /** Returns the number of predictions. */
         long total();
 
-        /** Returns the number of predictions without a plan, or not as planned. */
+        /**
+         * Returns the number of predictions outside of arenas: in the engine's own memory, or for
+         * TensorFlow Lite in memory of their own.
+         */
         long unplanned();
 
         /**
-         * Returns the number of unplanned predictions whose allocations got places in an arena
-         * online.
+         * Returns the number of predictions in an arena without a plan: each allocation got the
+         * lowest free place.
          */
         long online();
 
-        /**
-         * Returns the number of allocations that did not get the planned place, or found no place
-         * in the arena.
-         */
+        /** Returns the number of allocations for which an arena had no room. */
         long unplannedAllocations();
 
         /** Returns the number of predictions that were recorded for planning. */
@@ -133,12 +140,6 @@ public interface PlanReport {
          * arena.
          */
         long escaped();
-
-        /**
-         * Returns the number of predictions with a shape that was not recorded, and a plan based on
-         * formulas.
-         */
-        long byFormula();
 
         /** Returns one line for people. */
         @Override

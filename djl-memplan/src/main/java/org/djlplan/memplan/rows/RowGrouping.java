@@ -20,24 +20,14 @@ public final class RowGrouping {
     /** Default number of rows that are grouped at a time. */
     public static final int DEFAULT_WINDOW = 256;
 
-    /** The unit of the limit: a batch's tokens, including padding, or its bytes. */
-    enum Unit {
-        TOKENS,
-        BYTES,
-        /** The bytes that the model's budget leaves. */
-        BUDGET
-    }
-
-    private final Unit unit;
     private final long most;
     private final int window;
     private final boolean refusing;
     private final boolean cutting;
 
-    private RowGrouping(Unit unit, long most, int window, boolean refusing, boolean cutting) {
+    private RowGrouping(long most, int window, boolean refusing, boolean cutting) {
         checkArgument(most > 0, "batches of %s", most);
         checkArgument(window > 0, "%s rows at a time", window);
-        this.unit = unit;
         this.most = most;
         this.window = window;
         this.refusing = refusing;
@@ -50,26 +40,7 @@ public final class RowGrouping {
      * @throws IllegalArgumentException if {@code most} is not positive
      */
     public static RowGrouping ofTokens(long most) {
-        return new RowGrouping(Unit.TOKENS, most, DEFAULT_WINDOW, false, false);
-    }
-
-    /**
-     * Returns a grouping into batches whose tensors take at most this many bytes at once, as
-     * predicted by {@code PlanHandle.bytesFor}; until that method can predict them, batches have
-     * two or three rows.
-     *
-     * @throws IllegalArgumentException if {@code most} is not positive
-     */
-    public static RowGrouping ofBytes(long most) {
-        return new RowGrouping(Unit.BYTES, most, DEFAULT_WINDOW, false, false);
-    }
-
-    /**
-     * Returns a grouping into batches whose tensors fit into half of the difference between the
-     * model's {@code memplan.budget} and its smallest possible budget.
-     */
-    public static RowGrouping ofBudget() {
-        return new RowGrouping(Unit.BUDGET, Long.MAX_VALUE, DEFAULT_WINDOW, false, false);
+        return new RowGrouping(most, DEFAULT_WINDOW, false, false);
     }
 
     /**
@@ -79,7 +50,7 @@ public final class RowGrouping {
      * @throws IllegalArgumentException if {@code rows} is not positive
      */
     public RowGrouping withWindow(int rows) {
-        return new RowGrouping(unit, most, rows, refusing, cutting);
+        return new RowGrouping(most, rows, refusing, cutting);
     }
 
     /**
@@ -87,7 +58,7 @@ public final class RowGrouping {
      * fails, with the required and the allowed size. Otherwise such a row runs alone.
      */
     public RowGrouping refusingLargerRows() {
-        return new RowGrouping(unit, most, window, true, cutting);
+        return new RowGrouping(most, window, true, cutting);
     }
 
     /**
@@ -96,11 +67,7 @@ public final class RowGrouping {
      * for models whose output size does not depend on the length.
      */
     public RowGrouping withOutputsOfTokens() {
-        return new RowGrouping(unit, most, window, refusing, true);
-    }
-
-    Unit unit() {
-        return unit;
+        return new RowGrouping(most, window, refusing, true);
     }
 
     long most() {

@@ -91,7 +91,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         private boolean prepared;
 
         private Grouped(RowGrouping grouping) {
-            groups = new RowGroups(model, grouping);
+            groups = new RowGroups(grouping);
             translator = ScopedTranslator.unwrap(model.getTranslator());
             checkArgument(
                     translator.getBatchifier() != null,

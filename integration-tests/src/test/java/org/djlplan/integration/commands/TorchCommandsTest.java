@@ -12,14 +12,11 @@ import ai.djl.nn.AbstractBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.DjlPlanProcess;
@@ -99,72 +96,23 @@ class TorchCommandsTest {
     }
 
     @Test
-    void plan_torchScriptFile_predictsShapeThatIsNotRun() throws Exception {
+    void plan_torchScriptFile_plansARecordedPrediction() throws Exception {
         String file = file("embedding");
-        String[] line = {"plan", file, "--json", "--input-shape", "7,300:int64"};
-        Result unknown = DjlPlanProcess.runHere(line);
-        assertEquals(1, unknown.exitCode(), unknown.out());
-        assertTrue(unknown.err().contains("--learn"), unknown.err());
-        Result known =
-                DjlPlanProcess.runHere(
-                        Stream.concat(
-                                        Stream.of(line),
-                                        Stream.of("2,8", "4,20", "5,13")
-                                                .flatMap(s -> Stream.of("--learn", s + ":int64")))
-                                .toArray(String[]::new));
-        assertEquals(0, known.exitCode(), known.err());
-        // The looked-up vectors, the linear layer's outputs, and their means.
+        Result planned =
+                DjlPlanProcess.runHere("plan", file, "--json", "--input-shape", "7,300:int64");
+        assertEquals(0, planned.exitCode(), planned.err());
+        JsonObject json = JsonParser.parseString(planned.out()).getAsJsonObject();
+        assertEquals("recording", json.get("view").getAsString());
+        // The looked-up vectors and the linear layer's outputs.
         assertEquals(
-                (7 * 300 * (32 + 16) + 7 * 16) * (long) Float.BYTES,
-                known.json().get("bytes").getAsLong(),
-                known.out());
-        Result kept = djlplan(line);
-        assertEquals(known.json(), kept.json(), "what was learnt is kept");
+                7 * 300 * (32 + 16) * (long) Float.BYTES,
+                json.getAsJsonObject("best").get("totalBytes").getAsLong(),
+                planned.out());
         Result tooLarge =
                 DjlPlanProcess.runHere(
                         "plan", file, "--input-shape", "7,300:int64", "--capacity", "9");
         assertEquals(1, tooLarge.exitCode());
         assertEquals(2, DjlPlanProcess.runHere("plan", file).exitCode());
-    }
-
-    @Tag("long")
-    @Test
-    void size_forecast_addsTheTensorsOfShapesThatAreNotRun() throws Exception {
-        Result size =
-                djlplan(
-                        "size",
-                        "--json",
-                        "--pool",
-                        "2",
-                        "--budgets",
-                        "32MB",
-                        "--input-shape",
-                        "4,20:int64",
-                        "--learn",
-                        "2,8:int64",
-                        "--learn",
-                        "5,13:int64",
-                        "--forecast",
-                        "7,300:int64",
-                        "--forecast",
-                        "4,20:int64",
-                        file("embedding"));
-        assertEquals(0, size.exitCode(), size.err());
-        Map<String, JsonObject> sizes = new HashMap<>();
-        for (JsonElement each : size.json().getAsJsonArray("sizes")) {
-            sizes.put(each.getAsJsonObject().get("name").getAsString(), each.getAsJsonObject());
-        }
-        assertTrue(sizes.containsKey("budget 32MB"), size.out());
-        long measured = modelBytes(sizes.get("djl-plan"));
-        assertEquals(measured, modelBytes(sizes.get("djl-plan 4,20:int64")), size.out());
-        // Two threads, each with 48 numbers for a token and 16 for a text.
-        long more = 2L * (7 * (300 * 48 + 16) - 4 * (20 * 48 + 16)) * Float.BYTES;
-        assertEquals(measured + more, modelBytes(sizes.get("djl-plan 7,300:int64")), size.out());
-        assertFalse(sizes.get("djl-plan 7,300:int64").get("measuredInGroup").getAsBoolean());
-    }
-
-    private static long modelBytes(JsonObject size) {
-        return size.get("modelBytes").getAsLong();
     }
 
     @Tag("long")

@@ -34,7 +34,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -121,7 +120,6 @@ class CurrentDjlTest {
                                 Optional.of(new PlannedTranslatorFactory()))) {
             for (int i = 0; i < PREDICTIONS; i++) {
                 assertArrayEquals(predict(stock), predict(planned));
-                TorchMemory.settle();
             }
             assertInstanceOf(SequentialBlock.class, planned.getBlock());
             PlanReport report = PlanReport.of(planned).orElseThrow();

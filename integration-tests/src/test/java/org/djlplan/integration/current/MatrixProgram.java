@@ -19,7 +19,6 @@ import java.util.Random;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
 
@@ -119,7 +118,6 @@ final class MatrixProgram {
                         bytes.add(ByteBuffer.wrap(output.toByteArray()));
                     }
                 }
-                TorchMemory.settle();
             }
         }
         return bytes;

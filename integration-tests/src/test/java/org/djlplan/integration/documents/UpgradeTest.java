@@ -16,8 +16,6 @@ import org.djlplan.memplan.internal.djl.ModelPlanning;
 import org.djlplan.memplan.internal.store.Codec;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.KeptCopyCodec;
-import org.djlplan.memplan.internal.store.PlanCodec;
-import org.djlplan.memplan.internal.store.ShapesCodec;
 import org.djlplan.memplan.internal.store.WeightTraceCodec;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
@@ -36,16 +34,6 @@ class UpgradeTest {
 
     @TempDir private Path models;
     @TempDir private Path cache;
-
-    @Test
-    void plans_ofAnEarlierVersion_doNoHarm() throws IOException {
-        assertHarmless(new PlanCodec(), "zoo_tiny-ddafef76d22b1f76.json");
-    }
-
-    @Test
-    void shapes_ofAnEarlierVersion_doNoHarm() throws IOException {
-        assertHarmless(new ShapesCodec(), "attention-eb0120e5cc7cfd46.shapes.json");
-    }
 
     @Test
     void weightTraces_ofAnEarlierVersion_doNoHarm() throws IOException {
@@ -70,7 +58,7 @@ class UpgradeTest {
     @Test
     void files_ofAnEarlierVersion_areAllTested() throws IOException {
         try (Stream<Path> files = Files.list(WRITTEN)) {
-            assertEquals(5, files.count());
+            assertEquals(3, files.count());
         }
     }
 

@@ -58,6 +58,7 @@ class OrtPredictionTest {
                 assertTrue(report.planned(), report.toString());
                 assertEquals(2 * INPUTS, report.predictions().total());
                 assertEquals(2 * INPUTS, report.predictions().online());
+                assertEquals(0, report.predictions().unplanned());
                 assertEquals(0, report.predictions().unplannedAllocations());
                 assertTrue(report.plan().arenaBytes() > 0, report.toString());
                 assertTrue(

@@ -22,7 +22,6 @@ import java.util.Map;
 import java.util.Optional;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
-import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
 
 /** Loads and runs PyTorch models, planned and stock. */
@@ -84,17 +83,12 @@ public final class Torch {
                 .optModelPath(file);
     }
 
-    /**
-     * Predicts once with new arrays, which are all closed when this returns, and waits until
-     * planning is done.
-     */
+    /** Predicts once with new arrays, which are all closed when this returns. */
     public static List<Output> predict(
             Predictor<NDList, NDList> predictor, ModelInputs inputs, long seed)
             throws TranslateException {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             return Output.copyOf(predictor.predict(inputs.create(manager, seed)));
-        } finally {
-            TorchMemory.settle();
         }
     }
 

@@ -4,16 +4,12 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
-import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.thirdparty.guava.hash.Hashing;
 
 /** Actions that tests run in a separate JVM. Each prints numbers and words, separated by spaces. */
 public final class TorchProbe {
@@ -25,46 +21,12 @@ public final class TorchProbe {
 
     private TorchProbe() {}
 
-    /** {@code predict FILE CATALOGUE-NAME THREADS PREDICTIONS} or {@code retain FILE}. */
+    /** {@code retain FILE}. */
     public static void main(String[] args) throws Exception {
-        switch (args[0]) {
-            case "predict" -> {
-                Torch.threads(Integer.parseInt(args[3]));
-                ModelInputs inputs = TorchScriptModels.named(args[2]).inputSets().get(0);
-                System.out.println(
-                        String.join(
-                                " ", predict(Path.of(args[1]), inputs, Integer.parseInt(args[4]))));
-            }
-            case "retain" -> retain(Path.of(args[1]));
-            default -> throw new IllegalArgumentException(args[0]);
+        if (!args[0].equals("retain")) {
+            throw new IllegalArgumentException(args[0]);
         }
-    }
-
-    /**
-     * Predicts with the inputs of the seeds from 0 on.
-     *
-     * @return a hash of all outputs, unplanned predictions, unplanned allocations, recordings
-     */
-    public static List<String> predict(Path file, ModelInputs inputs, int predictions)
-            throws Exception {
-        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
-                Predictor<NDList, NDList> predictor = model.newPredictor()) {
-            List<List<Output>> answers = new ArrayList<>();
-            for (int seed = 0; seed < predictions; seed++) {
-                answers.add(Torch.predict(predictor, inputs, seed));
-            }
-            PlanReport report = Torch.report(model);
-            return List.of(
-                    hash(answers),
-                    Long.toString(report.predictions().unplanned()),
-                    Long.toString(report.predictions().unplannedAllocations()),
-                    Long.toString(report.predictions().recorded()));
-        }
-    }
-
-    /** Returns a hash that is the same in every JVM. */
-    public static String hash(List<List<Output>> answers) {
-        return Hashing.sha256().hashString(answers.toString(), StandardCharsets.UTF_8).toString();
+        retain(Path.of(args[1]));
     }
 
     /**
@@ -87,7 +49,6 @@ public final class TorchProbe {
             for (int kind = 0; kind < KINDS; kind++) {
                 inputs.add(ModelInputs.floats(new long[] {4, WIDTH + kind}).create(manager, kind));
                 String unused = inside.predict(inputs.get(kind)); // recorded
-                TorchMemory.settle();
                 expected.add(inside.predict(inputs.get(kind)));
             }
             long before = ProcessSize.residentBytes();

@@ -45,6 +45,12 @@ public final class TorchScriptModels {
                             List.of(floats(shape(1, 16)), floats(shape(30, 16))),
                             true,
                             false),
+                    new TorchScriptModel(
+                            "cache",
+                            List.of(floats(shape(1, 16)), floats(shape(30, 16))),
+                            true,
+                            false),
+                    pure("chain", floats(shape(1, 4)), floats(shape(1, 600))),
                     pure("wide", floats(shape(1, 64)), floats(shape(2, 300))),
                     new TorchScriptModel(
                             "nonzero",

@@ -10,7 +10,7 @@ import org.djlplan.cli.report.MemoryMap.Strategy;
 /** Decides which plans of very many tensors are written with their offsets. */
 final class ShownStrategies {
 
-    /** Minimum number of plans with offsets: the best of each kind, and the plan in use. */
+    /** Minimum number of plans with offsets: the best of each kind, and the engine's own. */
     private static final int ALWAYS = 4;
 
     private ShownStrategies() {}
@@ -38,7 +38,7 @@ final class ShownStrategies {
         if (strategy.name().equals(best)) {
             return 0;
         }
-        if (PlanNames.ALL.contains(strategy.name())) {
+        if (strategy.name().equals(PlanNames.ENGINE)) {
             return 1;
         }
         return strategy.layout() == Layout.NAIVE ? 2 : 3;

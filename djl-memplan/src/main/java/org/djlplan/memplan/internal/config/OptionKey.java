@@ -52,11 +52,10 @@ public enum OptionKey implements Option {
     WARMUP(
             "false",
             Origin.SHAPES_UP_TO_THE_MEMORY,
-            "PyTorch: record while the model is loaded, so that the first prediction is already"
-                    + " planned: `true` with inputs as the model describes them, or with these shapes,"
-                    + " such as `1,3,224,224;1,128:int64`; an error for imperative blocks that are not"
-                    + " known to be pure. ONNX Runtime: predict zeros of these shapes while the model"
-                    + " is loaded; `true` has no effect"),
+            "predict zeros while the model is loaded, so that the first request finds what first"
+                    + " predictions prepare: with these shapes, such as `1,3,224,224;1,128:int64`, or"
+                    + " for PyTorch with `true` the inputs that the model describes; an error for"
+                    + " imperative blocks that are not known to be pure. PyTorch and ONNX Runtime"),
     BUDGET(
             "none",
             Origin.UP_TO_THE_MEMORY,

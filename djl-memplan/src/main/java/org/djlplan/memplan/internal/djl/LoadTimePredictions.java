@@ -16,7 +16,6 @@ import java.util.Locale;
 import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.InputShape;
-import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.thirdparty.guava.base.Throwables;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Longs;
@@ -25,13 +24,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Predicts with zeros while a model is loaded, so that the first real prediction of the same shape
- * is planned.
+ * finds what the engine and djl-plan prepare in first predictions.
  */
 public final class LoadTimePredictions {
 
     private static final Logger logger = LoggerFactory.getLogger(LoadTimePredictions.class);
 
-    /** One to record arrays, one to record allocations, one planned prediction. */
+    /** In one the engine and djl-plan record, in one the engine optimizes, one is as all later. */
     private static final int PREDICTIONS = 3;
 
     /** Number of additional predictions that measure a model's memory beside its weights. */
@@ -59,7 +58,8 @@ public final class LoadTimePredictions {
             if (tooSmall.isPresent()) {
                 throw new TranslateException(tooSmall.get().getMessage(), tooSmall.get());
             }
-            logger.warn("{} is not recorded while it is loaded: {}", model.getName(), e.toString());
+            logger.warn(
+                    "{} does not predict while it is loaded: {}", model.getName(), e.toString());
         }
     }
 
@@ -102,7 +102,7 @@ public final class LoadTimePredictions {
      *
      * @throws IllegalArgumentException if the text does not describe inputs
      */
-    public static List<InputShape> inputs(String text) {
+    private static List<InputShape> inputs(String text) {
         return InputShape.parseAll(text)
                 .filter(shapes -> !shapes.isEmpty())
                 .orElseThrow(
@@ -119,7 +119,6 @@ public final class LoadTimePredictions {
         try (Predictor<List<InputShape>, Integer> predictor = model.newPredictor(new Zeros())) {
             for (int i = 0; i < times; i++) {
                 int unused = predictor.predict(inputs);
-                TorchMemory.settle();
             }
         }
     }

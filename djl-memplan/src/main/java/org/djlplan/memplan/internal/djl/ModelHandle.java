@@ -1,12 +1,10 @@
 package org.djlplan.memplan.internal.djl;
 
 import ai.djl.Model;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
-import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
@@ -37,27 +35,21 @@ public interface ModelHandle extends Supplier<PlanReport> {
     }
 
     /**
-     * Returns how many bytes the tensors of a prediction take at once, with as many engine threads
-     * as the calling thread has; empty if that is not known exactly.
-     */
-    default OptionalLong bytes(List<ArrayType> inputs) {
-        return OptionalLong.empty();
-    }
-
-    /**
      * Records the allocations of the next prediction, for {@link #allocations}. Has no effect for
-     * engines whose allocations are always recorded, or never.
+     * TensorFlow Lite.
      */
     default void recordNext() {}
 
     /**
-     * Returns a plan of allocations: for a PyTorch model, of its plans the one with the largest
-     * arena; for an ONNX Runtime model, a plan of a recorded prediction, which is not used. Empty
-     * before there is a plan, and for TensorFlow Lite.
+     * Returns a plan of the allocations of a recorded prediction, which is not used. Empty before
+     * one was recorded, and for TensorFlow Lite.
      */
     default Optional<EvaluatedPlan> allocations() {
         return Optional.empty();
     }
+
+    /** Returns to the system the memory of an arena that the model does not share. */
+    default void trim() {}
 
     /** Returns the bytes that the engine allocated for weights; empty if they are not counted. */
     default OptionalLong weightsBytes() {

@@ -49,6 +49,11 @@ record OrtHandle(OrtMemory memory, InputLimit limit) implements ModelHandle {
     }
 
     @Override
+    public void trim() {
+        memory.trim();
+    }
+
+    @Override
     public void recordNext() {
         memory.recordNext();
     }

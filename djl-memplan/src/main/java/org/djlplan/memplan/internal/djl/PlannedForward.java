@@ -5,29 +5,23 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
-import java.util.Collections;
 import java.util.Optional;
-import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
-import org.djlplan.memplan.internal.runtime.RecentMap;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
 import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
-import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A forward pass in planned memory. The first passes of an imperative block record the last use of
- * each array, unless a recording of other shapes can be used. The next pass records the
- * allocations; for other blocks this is the first pass. Later passes allocate at planned places.
+ * A forward pass whose allocations get places in an arena. The first pass of an imperative block
+ * records the last use of each array, unless a recording of other shapes can be used.
  *
  * <p>Gradients are off during the pass. DJL's engine switches them off only on the thread that
  * initializes it; on other threads, recorded gradients would keep each intermediate alive until the
@@ -38,13 +32,9 @@ final class PlannedForward implements InferencePass {
 
     private static final Logger logger = LoggerFactory.getLogger(PlannedForward.class);
 
-    private static final int MOST_TYPES = 64;
-
     private final InferencePass stock;
     private final Optional<LivenessExecutor> liveness;
     private final TorchMemory memory;
-    private final Set<ImmutableList<ArrayType>> seen =
-            Collections.newSetFromMap(RecentMap.ofMost(MOST_TYPES));
 
     /**
      * @param stock the block's own forward pass
@@ -104,12 +94,16 @@ final class PlannedForward implements InferencePass {
         }
     }
 
-    /** Runs a pass without a plan; the pass of a model with a budget still takes its turn. */
+    /** Runs a pass outside of arenas; the pass of a model with a budget still takes its turn. */
     private NDList asStock(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
-        memory.countUnplanned();
         Supplier<NDList> pass = () -> stock.forward(parameters, inputs, params);
-        return memory.streamsWeights() ? runOneOff(pass) : TorchMemory.runUnplanned(pass);
+        if (memory.streamsWeights()) {
+            memory.countOneOff();
+            return runOneOff(pass);
+        }
+        memory.countUnplanned();
+        return TorchMemory.runUnplanned(pass);
     }
 
     private NDList planned(
@@ -117,42 +111,31 @@ final class PlannedForward implements InferencePass {
         boolean mayWait = PredictionScope.beginForward() && Workers.isRunning();
         if (liveness.isEmpty()) {
             return pass(
-                    memory.begin(() -> ArrayTypes.of(inputs), mayWait),
-                    parameters,
-                    inputs,
-                    params,
-                    prediction -> {});
+                    memory.begin(() -> ArrayTypes.of(inputs), mayWait), parameters, inputs, params);
         }
         LivenessExecutor executor = liveness.get();
         ImmutableList<ArrayType> types = ArrayTypes.of(inputs);
-        prepare(executor, types, parameters, inputs, params);
-        if (!executor.settled(types)) {
-            return record(executor, types, parameters, inputs, params);
+        if (executor.wantsRecording(types)) {
+            runOneOff(
+                    () -> {
+                        executor.prepare(parameters, inputs, params.orElse(null));
+                        return new NDList();
+                    });
         }
-        boolean borrows = executor.borrows(types);
-        return pass(
-                memory.begin(types, mayWait),
-                parameters,
-                inputs,
-                params,
-                prediction -> {
-                    if (borrows) {
-                        keepLearnt(executor, types, prediction);
-                    }
-                });
+        if (executor.wantsRecording(types)) {
+            memory.countOneOff();
+            return runOneOff(() -> executor.forward(parameters, inputs, params.orElse(null)));
+        }
+        return pass(memory.begin(types, mayWait), parameters, inputs, params);
     }
 
     private NDList pass(
             TorchPrediction prediction,
             ParameterStore parameters,
             NDList inputs,
-            Optional<PairList<String, Object>> params,
-            Consumer<TorchPrediction> learns) {
+            Optional<PairList<String, Object>> params) {
         try {
-            NDList outputs = inner(parameters, inputs, params);
-            prediction.pause();
-            learns.accept(prediction);
-            return outputs;
+            return inner(parameters, inputs, params);
         } catch (RuntimeException | Error e) {
             prediction.fail();
             throw e;
@@ -169,24 +152,6 @@ final class PlannedForward implements InferencePass {
                 : stock.forward(parameters, inputs, params);
     }
 
-    private void prepare(
-            LivenessExecutor executor,
-            ImmutableList<ArrayType> types,
-            ParameterStore parameters,
-            NDList inputs,
-            Optional<PairList<String, Object>> params) {
-        if (seen.add(types)) {
-            memory.liveness(types).ifPresent(trace -> executor.restore(types, trace));
-        }
-        if (executor.wantsRecording(types)) {
-            runOneOff(
-                    () -> {
-                        executor.prepare(parameters, inputs, params.orElse(null));
-                        return new NDList();
-                    });
-        }
-    }
-
     private NDList runOneOff(Supplier<NDList> pass) {
         TorchPrediction allocations = memory.beginOneOff();
         try {
@@ -195,35 +160,5 @@ final class PlannedForward implements InferencePass {
             allocations.pause();
             allocations.finish();
         }
-    }
-
-    /**
-     * Stores the recording of a pass that followed a borrowed recording to the end, because later
-     * passes allocate the same.
-     */
-    private void keepLearnt(
-            LivenessExecutor executor, ImmutableList<ArrayType> types, TorchPrediction prediction) {
-        Optional<LivenessTrace> trace = executor.trace(types);
-        if (trace.isPresent()) {
-            memory.keepLiveness(types, trace.get());
-        } else {
-            prediction.fail();
-        }
-    }
-
-    private NDList record(
-            LivenessExecutor executor,
-            ImmutableList<ArrayType> types,
-            ParameterStore parameters,
-            NDList inputs,
-            Optional<PairList<String, Object>> params) {
-        memory.countUnplanned();
-        Supplier<NDList> pass = () -> executor.forward(parameters, inputs, params.orElse(null));
-        NDList outputs =
-                executor.wantsRecording(types) || memory.streamsWeights()
-                        ? runOneOff(pass)
-                        : TorchMemory.runUnplanned(pass);
-        executor.trace(types).ifPresent(trace -> memory.keepLiveness(types, trace));
-        return outputs;
     }
 }

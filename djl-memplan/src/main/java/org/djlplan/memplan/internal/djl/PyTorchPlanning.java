@@ -18,7 +18,8 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.djl.purity.BlockCode;
 import org.djlplan.memplan.internal.djl.purity.Finding;
-import org.djlplan.memplan.internal.planning.AllocationPlanning;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
@@ -212,11 +213,7 @@ final class PyTorchPlanning {
                 new TorchMemory(
                         model.getName(),
                         options.workers(),
-                        () ->
-                                AllocationPlanning.of(
-                                        key(model, block, code, mode, loaded),
-                                        folder(model, block),
-                                        CacheFolder.get()),
+                        trace -> MemoryPlanner.plan(trace.problem(), Strategies.BEST),
                         weights);
         if (weights.isPresent()) {
             weights.get()

@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.internal.engine.TfLiteEngineProvider;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.Workers;
+import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.serving.TfLiteRehearsal;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.slf4j.Logger;
@@ -61,7 +62,7 @@ final class Rehearsal {
             // DJL may load its own engine without asking our provider.
             TfLiteRehearsal.run();
         } else if (!TfLiteEngineProvider.hasLibrary() && isOnTheClassPath(PYTORCH)) {
-            TorchRehearsal.run();
+            TorchMemory.rehearse();
         }
     }
 

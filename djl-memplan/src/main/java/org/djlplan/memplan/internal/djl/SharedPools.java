@@ -5,6 +5,8 @@ import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.report.PoolReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaMetric;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.OutputArena;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.Workers;
 import org.djlplan.memplan.internal.runtime.WorkersMetric;
 import org.djlplan.memplan.internal.runtime.WorkspaceMetric;
@@ -27,6 +29,13 @@ public final class SharedPools {
                                 lack ->
                                         new PoolReportRecord.Waits(
                                                 Waits.count(lack), Waits.nanos(lack))));
+    }
+
+    /** Returns to the system the memory that no prediction uses. */
+    public static void trim() {
+        ArenaPool.shared().trimAll();
+        OutputArena.shared().trim();
+        ProcessMemory.trim();
     }
 
     /** Returns the current figures. */

@@ -1,13 +1,12 @@
 package org.djlplan.memplan.internal.djl;
 
-import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
-import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.portfolio.Strategies;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
@@ -15,8 +14,7 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * The handle of a PyTorch model. It is always ready, because predictions have an arena before there
- * is a plan.
+ * The handle of a PyTorch model. It is always ready, because predictions need no plan.
  *
  * @param limit the limit on the sizes of inputs
  * @param weights the weights of a model with a budget
@@ -43,13 +41,19 @@ record TorchHandle(
     }
 
     @Override
-    public OptionalLong bytes(List<ArrayType> inputs) {
-        return memory.expectedBytes(inputs);
+    public void trim() {
+        memory.trim();
     }
 
     @Override
+    public void recordNext() {
+        memory.recordNext();
+    }
+
+    /** A plan of the prediction that was recorded; it is not used. */
+    @Override
     public Optional<EvaluatedPlan> allocations() {
-        return memory.largest();
+        return memory.recorded().map(trace -> MemoryPlanner.plan(trace.problem(), Strategies.BEST));
     }
 
     @Override

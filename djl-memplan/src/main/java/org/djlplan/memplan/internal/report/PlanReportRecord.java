@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.report;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.DelegationReport;
@@ -58,8 +59,22 @@ public record PlanReportRecord(
             long inputOutputBytes)
             implements PlanReport.Plan {
 
+        /** The strategy of an arena without a plan: each tensor gets the lowest free place. */
+        public static final String ONLINE = "first-fit";
+
         @Override
         public String toString() {
+            if (strategy.equals(ONLINE)) {
+                return String.format(
+                        Locale.ROOT,
+                        "%d tensors placed online (first fit) in an arena of %d bytes, %.2f of the"
+                                + " %d bytes in use at once (%d naive)",
+                        records,
+                        arenaBytes,
+                        (double) arenaBytes / Math.max(1, lowerBoundBytes),
+                        lowerBoundBytes,
+                        naiveBytes);
+            }
             return strategy.isEmpty()
                     ? "no plan, " + inputOutputBytes + " bytes of inputs and outputs"
                     : records
@@ -85,23 +100,23 @@ public record PlanReportRecord(
             long online,
             long unplannedAllocations,
             long recorded,
-            long escaped,
-            long byFormula)
+            long escaped)
             implements PlanReport.Predictions {
 
         @Override
         public String toString() {
             return total
-                    + " predictions, "
-                    + unplanned
-                    + " unplanned ("
+                    + " predictions: "
+                    + (total - unplanned - online)
+                    + " by a plan, "
                     + online
-                    + " online), "
-                    + (byFormula > 0 ? byFormula + " by formula, " : "")
+                    + " online, "
+                    + unplanned
+                    + " outside of arenas; "
                     + recorded
-                    + " recorded, "
+                    + " recorded; allocations: "
                     + unplannedAllocations
-                    + " allocations against the plan, "
+                    + " outside of arenas, "
                     + escaped
                     + " escaped";
         }

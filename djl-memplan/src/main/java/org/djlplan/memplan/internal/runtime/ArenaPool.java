@@ -123,17 +123,8 @@ public final class ArenaPool {
 
     /** Announces a user of arenas of {@code bytes}, until {@link Need#close()}. */
     public Need announce(long bytes) {
-        return announce(bytes, false);
-    }
-
-    /**
-     * Announces a user of arenas of {@code bytes}, until {@link Need#close()}.
-     *
-     * @param grows whether the user may use more than that, and leave arrays in the arena
-     */
-    public Need announce(long bytes, boolean grows) {
         checkArgument(bytes > 0, "an arena of %s bytes", bytes);
-        return announce(Math.max(bytes, ANY + 1), grows, Keeping.LONG);
+        return announce(Math.max(bytes, ANY + 1), false, Keeping.LONG);
     }
 
     private Need announce(long bytes, boolean grows, Keeping keeping) {
@@ -212,9 +203,9 @@ public final class ArenaPool {
             return ArenaPool.this.tryLease(this, limit, wait);
         }
 
-        /** Returns whether {@link #tryLeaseAlone} would return an arena. */
-        public boolean isAlone() {
-            return ArenaPool.this.isAlone(this);
+        /** Trims all arenas of the pool, as {@link ArenaPool#trimAll} does. */
+        public void trimPool() {
+            trimAll();
         }
 
         /**
@@ -239,7 +230,7 @@ public final class ArenaPool {
                     needs.computeIfPresent(bytes, (size, users) -> users == 1 ? null : users - 1);
                     growing -= grows ? 1 : 0;
                     needsChanged();
-                    wasLargest = growing > 0 && (needs.isEmpty() || bytes > needs.lastKey());
+                    wasLargest = growing > 0 && (needs.isEmpty() || bytes >= needs.lastKey());
                 }
             } finally {
                 lock.unlock();
@@ -295,12 +286,9 @@ public final class ArenaPool {
             } finally {
                 lock.unlock();
             }
-            if (need.keeping.endsInPauses()) {
+            if (arena.grows()) {
                 shortPause.await();
                 longPause.await();
-            } else {
-                shortPause.postpone();
-                longPause.postpone();
             }
             if (keep.isPresent()) {
                 arena.trimLater();
@@ -540,8 +528,8 @@ public final class ArenaPool {
     }
 
     /**
-     * Trims idle arenas now and arenas in use when they are returned, because later inferences need
-     * much less.
+     * Trims idle arenas now, and arenas in use when they are returned, because later inferences
+     * need much less.
      */
     public void trimAll() {
         lock.lock();

@@ -89,13 +89,8 @@ public final class OutputArena {
                 OptionalLong keep = used.get().note(reachedBytes, keeping);
                 keep.ifPresent(kept -> trimLater(used.get(), kept));
             }
-            if (keeping.endsInPauses()) {
-                shortPause.await();
-                longPause.await();
-            } else {
-                shortPause.postpone();
-                longPause.postpone();
-            }
+            shortPause.await();
+            longPause.await();
         }
 
         @Override
@@ -111,6 +106,11 @@ public final class OutputArena {
                 }
             }
         }
+    }
+
+    /** Returns to the system, in the background, all of its memory that is not in use. */
+    public void trim() {
+        trimInPause(false);
     }
 
     private synchronized void trimInPause(boolean keepLast) {

@@ -27,13 +27,8 @@ final class Pause {
 
     /** Notes a use of the resource, and requests the action for the next pause. */
     void await() {
-        postpone();
-        awaitFor(nanos);
-    }
-
-    /** Notes a use of the resource, so that a requested action waits longer. */
-    void postpone() {
         lastUseNanos = System.nanoTime();
+        awaitFor(nanos);
     }
 
     private void awaitFor(long leftNanos) {

@@ -16,9 +16,10 @@ public final class RunCounters {
     public static final int REACHED = 7;
     public static final int MOST_BYTES = 8;
     public static final int KEPT_REACHED = 9;
+    public static final int BYTES = 10;
 
     /** The number of counters. */
-    public static final int COUNT = 10;
+    public static final int COUNT = 11;
 
     private RunCounters() {}
 }

@@ -45,7 +45,7 @@ final class ServedReport {
                         PlanFigures.of(serving.plan(), serving.ownBytes()),
                         reported,
                         new PlanReportRecord.Predictions(
-                                runs.predictions(), runs.unplanned(), 0, 0, 0, 0, 0),
+                                runs.predictions(), runs.unplanned(), 0, 0, 0, 0),
                         delegation,
                         Optional.empty());
         return leftToEngine.isPresent()

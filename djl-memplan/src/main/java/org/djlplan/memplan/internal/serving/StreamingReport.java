@@ -39,7 +39,7 @@ final class StreamingReport {
                 Optional.empty(),
                 PlanFigures.of(plan, ownBytes),
                 List.of(new PlanReportRecord.Interpreter(shapes, ownBytes, plan.arenaBytes())),
-                new PlanReportRecord.Predictions(predictions, 0, 0, 0, 0, 0, 0),
+                new PlanReportRecord.Predictions(predictions, 0, 0, 0, 0, 0),
                 Optional.empty(),
                 Optional.of(budget(serving, budgetBytes, threads, lastStallNanos)));
     }

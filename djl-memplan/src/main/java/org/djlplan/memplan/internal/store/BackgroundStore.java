@@ -38,19 +38,12 @@ public final class BackgroundStore<T> implements Store<T> {
 
     private Optional<ExitHook> atExit = Optional.empty();
 
-    /**
-     * A value to write, compared by identity. Not a record, because linking a record's generated
-     * method at the first comparison takes long.
-     */
+    /** A value to write, compared by identity. */
     private static final class Waiting<T> {
         private final T value;
 
-        /** Whether to write the value only if there is room. */
-        private final boolean offered;
-
-        Waiting(T value, boolean offered) {
+        Waiting(T value) {
             this.value = value;
-            this.offered = offered;
         }
     }
 
@@ -97,24 +90,14 @@ public final class BackgroundStore<T> implements Store<T> {
 
     @Override
     public void save(StoreKey key, T value) {
-        enqueue(key, new Waiting<>(value, false));
-    }
-
-    @Override
-    public void offer(StoreKey key, T value) {
-        enqueue(key, new Waiting<>(value, true));
-    }
-
-    private void enqueue(StoreKey key, Waiting<T> value) {
         synchronized (waiting) {
-            Waiting<T> before = waiting.get(key);
-            if (before == null && waiting.size() >= MOST_WAITING) {
+            boolean replaces = waiting.containsKey(key);
+            if (!replaces && waiting.size() >= MOST_WAITING) {
                 logger.debug("A value of {} is not stored: too many are waiting", key.model());
                 return;
             }
-            boolean offered = value.offered && (before == null || before.offered);
-            waiting.put(key, new Waiting<>(value.value, offered));
-            if (waiting.size() == 1 && before == null) {
+            waiting.put(key, new Waiting<>(value));
+            if (waiting.size() == 1 && !replaces) {
                 begin(key);
             }
         }
@@ -138,11 +121,7 @@ public final class BackgroundStore<T> implements Store<T> {
             StoreKey key = next.get().getKey();
             Waiting<T> value = next.get().getValue();
             try {
-                if (value.offered) {
-                    inner.offer(key, value.value);
-                } else {
-                    inner.save(key, value.value);
-                }
+                inner.save(key, value.value);
             } catch (RuntimeException | Error e) {
                 logger.warn("The value of {} cannot be stored", key.model(), e);
             }

@@ -227,22 +227,6 @@ public final class FolderStore<T> implements Store<T> {
         }
     }
 
-    @Override
-    public void offer(StoreKey key, T value) {
-        String name = format.nameOf(key);
-        int count = 0;
-        for (Path folder : readable()) {
-            if (KeptFolders.isFile(folder.resolve(name))) {
-                save(key, value);
-                return;
-            }
-            count += files(folder, key.model()).size();
-        }
-        if (count < KeptFolders.MOST_FILES) {
-            save(key, value);
-        }
-    }
-
     /** Values are written immediately. */
     @Override
     public void flush() {}

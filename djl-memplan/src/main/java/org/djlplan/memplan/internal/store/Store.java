@@ -21,12 +21,6 @@ public interface Store<T> {
      */
     void save(StoreKey key, T value);
 
-    /**
-     * Saves a value as {@link #save} does, but only if no other value must be removed for it; for
-     * values that may not be used again.
-     */
-    void offer(StoreKey key, T value);
-
     /** Waits for a limited time until all previously saved values are written. */
     void flush();
 }

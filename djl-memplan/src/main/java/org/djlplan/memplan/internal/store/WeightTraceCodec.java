@@ -1,5 +1,7 @@
 package org.djlplan.memplan.internal.store;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
@@ -21,7 +23,7 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 public final class WeightTraceCodec implements Codec<WeightTrace> {
 
     /** Limit of the numbers of pieces, steps and uses. */
-    private static final int MOST_ENTRIES = PlanCodec.MOST_ENTRIES;
+    private static final int MOST_ENTRIES = 1 << 16;
 
     @Override
     public String kind() {
@@ -59,7 +61,23 @@ public final class WeightTraceCodec implements Codec<WeightTrace> {
     private static <T> void array(
             JsonWriter json, String name, List<T> values, ToLongFunction<T> number)
             throws IOException {
-        PlanCodec.numbers(json.name(name), values, number);
+        checkArgument(values.size() <= MOST_ENTRIES, "%s entries", values.size());
+        json.name(name).beginArray();
+        for (T each : values) {
+            json.value(number.applyAsLong(each));
+        }
+        json.endArray();
+    }
+
+    /** Returns the common length of all arrays. */
+    private static int sameLength(ImmutableLongArray... parallel) throws IOException {
+        int length = parallel[0].length();
+        for (ImmutableLongArray other : parallel) {
+            if (other.length() != length) {
+                throw new IOException("parallel arrays of " + length + " and " + other.length());
+            }
+        }
+        return length;
     }
 
     @Override
@@ -75,11 +93,11 @@ public final class WeightTraceCodec implements Codec<WeightTrace> {
         List<WeightTrace.Lookup> lookups = lookups(json);
         json.endObject();
         ImmutableList.Builder<WeightTrace.Piece> pieces = ImmutableList.builder();
-        for (int i = 0; i < PlanCodec.sameLength(pieceOffset, pieceBytes); i++) {
+        for (int i = 0; i < sameLength(pieceOffset, pieceBytes); i++) {
             pieces.add(new WeightTrace.Piece(pieceOffset.get(i), pieceBytes.get(i)));
         }
         ImmutableList.Builder<WeightUse> uses = ImmutableList.builder();
-        for (int i = 0; i < PlanCodec.sameLength(piece, first, last); i++) {
+        for (int i = 0; i < sameLength(piece, first, last); i++) {
             int number = Math.toIntExact(piece.get(i));
             uses.add(
                     new WeightUse(
@@ -98,7 +116,7 @@ public final class WeightTraceCodec implements Codec<WeightTrace> {
         ImmutableLongArray last = numbers(json, "rowsLast");
         ImmutableLongArray bytes = numbers(json, "rowsBytes");
         ImmutableList.Builder<WeightTrace.Lookup> lookups = ImmutableList.builder();
-        int count = PlanCodec.sameLength(firstPiece, lastPiece, first, last, bytes);
+        int count = sameLength(firstPiece, lastPiece, first, last, bytes);
         for (int i = 0; i < count; i++) {
             lookups.add(
                     new WeightTrace.Lookup(

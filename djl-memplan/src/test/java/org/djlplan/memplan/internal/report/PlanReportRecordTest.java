@@ -37,7 +37,7 @@ class PlanReportRecordTest {
                     new PlanReportRecord.Plan(
                             "greedy-by-size+in-place", 64, 3, 900, 400, 384, true, 60),
                     List.of(new PlanReportRecord.Interpreter(List.of(List.of(1, 8)), 60, 384)),
-                    new PlanReportRecord.Predictions(7, 2, 1, 0, 1, 0, 0),
+                    new PlanReportRecord.Predictions(7, 2, 1, 0, 1, 0),
                     Optional.of(
                             new DelegationReportRecord(
                                     "xnnpack",
@@ -57,7 +57,7 @@ class PlanReportRecordTest {
                 """
                 TFLite: planned
                   64 tensors in an arena of 384 bytes by greedy-by-size+in-place, proved minimal (900 naive, lower bound 400), 60 bytes of inputs and outputs
-                  7 predictions, 2 unplanned (1 online), 1 recorded, 0 allocations against the plan, 0 escaped
+                  7 predictions: 4 by a plan, 1 online, 2 outside of arenas; 1 recorded; allocations: 0 outside of arenas, 0 escaped
                   interpreter for [[1, 8]]: 60 bytes of its own, 384 of an arena
                   8 of 9 operators in 2 kernels of xnnpack with 1 threads (STORED, choice 0123456789ab): the fastest
                     scores differs by 2.0E-7, noise 1.0E-8, limit 1.0E-4
@@ -108,7 +108,7 @@ class PlanReportRecordTest {
                 """
                 PyTorch: as stock: no such platform
                   no plan, 0 bytes of inputs and outputs
-                  0 predictions, 0 unplanned (0 online), 0 recorded, 0 allocations against the plan, 0 escaped\
+                  0 predictions: 0 by a plan, 0 online, 0 outside of arenas; 0 recorded; allocations: 0 outside of arenas, 0 escaped\
                 """,
                 report.toString());
     }

@@ -192,37 +192,6 @@ class ArenaPoolTest {
         need.tryLease(1, Duration.ZERO).orElseThrow().close(reachedBytes);
     }
 
-    @Test
-    void lease_growingNeeds_shareOneArenaThatGrowsInPlace() {
-        try (Need any = pool.announceAny();
-                Need small = pool.announce(SMALL, true);
-                Need large = pool.announce(LARGE, true)) {
-            Arena arena = use(small);
-            assertEquals(arena, use(any));
-            assertEquals(arena, use(large));
-            assertEquals(Arena.roundedBytes(LARGE), arena.bytes());
-            reach(any, 2 * LARGE);
-            assertEquals(Arena.roundedBytes(2 * LARGE), pool.metric().arenaBytes());
-            assertEquals(arena, use(small));
-        }
-        assertEquals(0, memory.liveCount());
-    }
-
-    @Test
-    void lease_smallestSize_isNotShared() {
-        long shared = 2 * ArenaPool.WORTH_SHARING_BYTES;
-        try (Need any = pool.announceAny();
-                Need tiny = pool.announce(1, true)) {
-            reach(any, shared);
-            try (Lease online = any.tryLease(3, Duration.ZERO).orElseThrow();
-                    Lease planned = tiny.tryLease(3, Duration.ZERO).orElseThrow()) {
-                assertTrue(online.arena().joinable());
-                assertFalse(planned.arena().joinable(), "nobody else may use it");
-                assertFalse(online.arena().equals(planned.arena()));
-            }
-        }
-    }
-
     /** Kernels may read past the end of any arena; using one does not make it larger. */
     @Test
     void lease_fitsOnlyWithoutTheSparePage_isReplaced() {
@@ -236,16 +205,6 @@ class ArenaPoolTest {
             assertEquals(Arena.roundedBytes(second), other.bytes());
             assertEquals(other, use(small));
             assertEquals(Arena.roundedBytes(second), other.bytes());
-        }
-    }
-
-    @Test
-    void lease_growsNoFurther_isReplaced() {
-        try (Need any = pool.announceAny();
-                Need huge = pool.announce(FakeArenas.MOST, true)) {
-            Arena arena = use(any);
-            assertFalse(arena.equals(use(huge)));
-            assertEquals(1, pool.metric().arenas());
         }
     }
 
@@ -382,7 +341,7 @@ class ArenaPoolTest {
     @Test
     void trimIdle_largestNeedIsKnown_keepsAsMuch() {
         try (Need any = pool.announceAny();
-                Need known = pool.announce(SMALL, true)) {
+                Need known = pool.announce(SMALL)) {
             reach(known, SMALL);
             reach(any, LARGE);
             pool.trimIdle();
@@ -396,7 +355,7 @@ class ArenaPoolTest {
     @Test
     void lease_arenaGrows_isInMemoryForThoseWhoWriteAllOfIt() throws Exception {
         try (Need any = pool.announceAny();
-                Need planned = pool.announce(MIDDLE, true)) {
+                Need planned = pool.announce(MIDDLE)) {
             any.tryLeaseAlone(LARGE).orElseThrow().close();
             planned.tryLease(1, Duration.ZERO).orElseThrow().close();
             any.tryLease(1, Duration.ZERO).orElseThrow().close();
@@ -432,7 +391,7 @@ class ArenaPoolTest {
     @Test
     void lease_largeArenaOfOnesThatKnowNoSize_isSharedByThemOnly() {
         try (Need any = pool.announceAny();
-                Need known = pool.announce(SMALL, true)) {
+                Need known = pool.announce(SMALL)) {
             reach(any, ArenaPool.WORTH_SHARING_BYTES);
             Lease first = leased(any);
             Lease second = leased(any);
@@ -472,7 +431,6 @@ class ArenaPoolTest {
             reach(any, ArenaPool.WORTH_SHARING_BYTES);
             Lease alone = any.tryLeaseAlone(5L << 20).orElseThrow();
             assertTrue(alone.arena().bytes() >= 5L << 20);
-            assertFalse(any.isAlone());
             assertEquals(Optional.empty(), any.tryLeaseAlone(64));
             Lease other = leased(any);
             assertFalse(alone.arena().equals(other.arena()));
@@ -525,13 +483,12 @@ class ArenaPoolTest {
     }
 
     @Test
-    void lease_oneIsIdleWhileAnotherIsShared_theIdleOneGivesItsMemoryBack() {
-        try (Need any = pool.announceAny();
-                Need known = pool.announce(SMALL, true)) {
+    void lease_oneIsIdleWhileAnotherIsShared_theIdleOneGivesItsMemoryBack() throws Exception {
+        try (Need any = pool.announceAny()) {
             reach(any, 2 * ArenaPool.WORTH_SHARING_BYTES);
             Lease first = leased(any);
-            Lease other = leased(known);
-            other.close(ArenaPool.WORTH_SHARING_BYTES);
+            Lease other = any.lease(ArenaPool.WORTH_SHARING_BYTES, 4, Duration.ZERO);
+            other.close();
             for (int i = 0; i < 100; i++) {
                 leased(any).close(2 * ArenaPool.WORTH_SHARING_BYTES);
             }
@@ -555,10 +512,10 @@ class ArenaPoolTest {
     }
 
     @Test
-    void close_largestNeed_freesUnneededMemory() {
+    void close_modelOfUnknownNeed_returnsIdleMemory() {
         try (Need any = pool.announceAny()) {
-            try (Need large = pool.announce(LARGE, true)) {
-                reach(large, LARGE);
+            try (Need other = pool.announceAny()) {
+                reach(other, LARGE);
             }
             assertEquals(List.of(Arena.roundedBytes(1)), memory.trims());
             reach(any, SMALL);

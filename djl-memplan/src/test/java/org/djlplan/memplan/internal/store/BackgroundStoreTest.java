@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.store;
 
-import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
+import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -52,51 +52,35 @@ class BackgroundStoreTest {
         }
 
         @Override
-        public void offer(StoreKey key, String value) {
-            save(key, value + "?");
-        }
-
-        @Override
         public void flush() {}
     }
 
     private static StoreKey key(int number) {
-        return SamplePlans.key("model", Integer.toString(number));
+        return SampleTraces.key("model", Integer.toString(number));
     }
 
     @Test
     void save_slowDisk_isFoundBeforeItIsWritten() {
         store.save(key(1), "one");
-        store.offer(key(2), "two");
+        store.save(key(2), "two");
         assertEquals(Optional.of("one"), store.load(key(1)));
         assertEquals(Optional.of("two"), store.load(key(2)));
         assertEquals(Optional.empty(), store.load(key(3)));
         assertEquals(List.of(), written);
         mayWrite.release(2);
         store.flush();
-        assertEquals(List.of("one", "two?"), written);
+        assertEquals(List.of("one", "two"), written);
         assertEquals(Optional.of("one"), store.load(key(1)));
     }
 
     @Test
     void save_whileTheSameIsWritten_isWrittenAfterwards() {
-        store.offer(key(1), "one");
+        store.save(key(1), "one");
         begun.acquireUninterruptibly();
         store.save(key(1), "other");
         mayWrite.release(2);
         store.flush();
-        assertEquals(List.of("one?", "other"), written);
-    }
-
-    @Test
-    void offer_alreadySaved_isNoLongerAnOffer() {
-        store.save(key(0), "first");
-        begun.acquireUninterruptibly();
-        store.save(key(1), "one");
-        store.offer(key(1), "newer");
-        mayWrite.release(2);
-        store.flush();
-        assertEquals(List.of("first", "newer"), written);
+        assertEquals(List.of("one", "other"), written);
     }
 
     @Test
@@ -166,8 +150,10 @@ class BackgroundStoreTest {
         public static void main(String[] folders) {
             new BackgroundStore<>(
                             FolderStore.at(
-                                    new PlanCodec(), Path.of(folders[0]), Path.of(folders[1])))
-                    .save(KEY, SamplePlans.small());
+                                    new WeightTraceCodec(),
+                                    Path.of(folders[0]),
+                                    Path.of(folders[1])))
+                    .save(KEY, SampleTraces.small());
             if (folders[2].equals("exit")) {
                 System.exit(0);
             }
@@ -192,7 +178,7 @@ class BackgroundStoreTest {
                             .start();
             assertEquals(0, process.waitFor());
             assertTrue(
-                    FolderStore.at(new PlanCodec(), models, folder.resolve("cache"))
+                    FolderStore.at(new WeightTraceCodec(), models, folder.resolve("cache"))
                             .load(KEY)
                             .isPresent(),
                     end);

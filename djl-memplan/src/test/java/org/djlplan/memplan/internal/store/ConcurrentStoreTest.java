@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.store;
 
-import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
+import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -47,11 +48,11 @@ class ConcurrentStoreTest {
         Path cache = folder.resolve("cache");
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try (LogCapture log = new LogCapture()) {
-            FolderStore.at(new PlanCodec(), folder, cache).save(KEY, SamplePlans.ofSize(0));
+            FolderStore.at(new WeightTraceCodec(), folder, cache).save(KEY, SampleTraces.ofSize(0));
             List<Future<?>> running = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
                 int thread = i;
-                Store<StoredPlan> store = FolderStore.at(new PlanCodec(), folder, cache);
+                Store<WeightTrace> store = FolderStore.at(new WeightTraceCodec(), folder, cache);
                 running.add(threads.submit(() -> saveAndLoad(store, thread)));
             }
             for (Future<?> each : running) {
@@ -63,12 +64,11 @@ class ConcurrentStoreTest {
         }
     }
 
-    private static void saveAndLoad(Store<StoredPlan> store, int thread) {
+    private static void saveAndLoad(Store<WeightTrace> store, int thread) {
         for (int round = 0; round < ROUNDS; round++) {
-            store.save(KEY, SamplePlans.ofSize(thread));
-            StoredPlan found = store.load(KEY).orElseThrow();
-            long size = found.liveness().orElseThrow().arrays().get(0).type().shape().get(0);
-            assertTrue(size < THREADS);
+            store.save(KEY, SampleTraces.ofSize(thread));
+            WeightTrace found = store.load(KEY).orElseThrow();
+            assertTrue(found.stepBytes().get(0) < THREADS);
         }
     }
 

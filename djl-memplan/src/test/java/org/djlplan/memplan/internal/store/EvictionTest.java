@@ -1,8 +1,8 @@
 package org.djlplan.memplan.internal.store;
 
-import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
-import static org.djlplan.memplan.internal.store.SamplePlans.ofSize;
-import static org.djlplan.memplan.internal.store.SamplePlans.small;
+import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
+import static org.djlplan.memplan.internal.store.SampleTraces.ofSize;
+import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -17,20 +17,21 @@ import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.thirdparty.guava.io.ByteSource;
 import org.junit.jupiter.api.Test;
 
 /** Tests how many files a folder keeps, and which ones are deleted. */
-class EvictionTest extends PlanStoreFixture {
+class EvictionTest extends StoreFixture {
 
     private static final int MOST = KeptFolders.MOST_FILES;
 
     private static StoreKey shape(int number) {
-        return SamplePlans.key("net", "shape " + number);
+        return SampleTraces.key("net", "shape " + number);
     }
 
     private Path fileOf(StoreKey key) {
-        return beside.resolve(SamplePlans.FORMAT.nameOf(key));
+        return beside.resolve(SampleTraces.FORMAT.nameOf(key));
     }
 
     private boolean has(int shape) {
@@ -65,7 +66,7 @@ class EvictionTest extends PlanStoreFixture {
     @Test
     void save_full_removesTheOneNotUsedForLongest() throws IOException {
         fill();
-        FolderStore<StoredPlan> fresh = newStore();
+        FolderStore<WeightTrace> fresh = newStore();
         assertTrue(fresh.load(shape(0)).isPresent());
         fresh.save(shape(MOST), small());
         assertTrue(has(0), "it was used");
@@ -83,29 +84,13 @@ class EvictionTest extends PlanStoreFixture {
     }
 
     @Test
-    void offer_full_isNotStored() throws IOException {
-        fill();
-        store.offer(shape(MOST), small());
-        assertFalse(has(MOST));
-        assertTrue(has(0));
-        store.offer(shape(7), small());
-        SamplePlans.assertSame(small(), store.load(shape(7)).orElseThrow());
-    }
-
-    @Test
-    void offer_room_isStored() {
-        store.offer(shape(0), small());
-        assertTrue(has(0));
-    }
-
-    @Test
     void save_othersFiles_areLeft() throws IOException {
         fill();
-        Path ofOther = fileOf(SamplePlans.key("net2", "shape"));
-        store.save(SamplePlans.key("net2", "shape"), small());
+        Path ofOther = fileOf(SampleTraces.key("net2", "shape"));
+        store.save(SampleTraces.key("net2", "shape"), small());
         Path searched = Files.createFile(beside.resolve("net-0123456789abcdef.searched.json"));
-        Path named = Files.createFile(beside.resolve("net-.json"));
-        Path notes = Files.createFile(beside.resolve("net-0123456789ABCDEF.json"));
+        Path named = Files.createFile(beside.resolve("net-.weights.json"));
+        Path notes = Files.createFile(beside.resolve("net-0123456789ABCDEF.weights.json"));
         for (Path file : List.of(ofOther, searched, named, notes)) {
             Files.setLastModifiedTime(file, FileTime.from(Instant.EPOCH));
         }
@@ -130,11 +115,11 @@ class EvictionTest extends PlanStoreFixture {
     void save_filesOfEarlierVersions_areRemovedSilently() throws IOException {
         Path later = fileOf(KEY);
         store.save(KEY, small());
-        StoreKey sameModel = SamplePlans.key(KEY.model(), "other");
+        StoreKey sameModel = SampleTraces.key(KEY.model(), "other");
         store.save(sameModel, small());
         withVersion(later, 99);
         withVersion(fileOf(sameModel), 0);
-        newStore().save(SamplePlans.key(KEY.model(), "third"), small());
+        newStore().save(SampleTraces.key(KEY.model(), "third"), small());
         assertFalse(Files.exists(fileOf(sameModel)));
         assertTrue(Files.exists(later), "another version may use it now");
         assertEquals(List.of(), log.lines());

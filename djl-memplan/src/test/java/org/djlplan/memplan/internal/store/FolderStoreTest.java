@@ -1,9 +1,8 @@
 package org.djlplan.memplan.internal.store;
 
-import static org.djlplan.memplan.internal.store.SamplePlans.FORMAT;
-import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
-import static org.djlplan.memplan.internal.store.SamplePlans.assertSame;
-import static org.djlplan.memplan.internal.store.SamplePlans.small;
+import static org.djlplan.memplan.internal.store.SampleTraces.FORMAT;
+import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
+import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -19,15 +18,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.internal.source.block.LivenessTrace;
-import org.djlplan.memplan.internal.source.trace.Allocation;
+import org.djlplan.memplan.internal.budget.WeightTrace;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class FolderStoreTest extends PlanStoreFixture {
+class FolderStoreTest extends StoreFixture {
 
     @Test
     void at_anyFolder_createsNothing() throws IOException {
@@ -38,9 +35,9 @@ class FolderStoreTest extends PlanStoreFixture {
     }
 
     @Test
-    void save_plan_isFoundByAnotherStore() throws IOException {
+    void save_value_isFoundByAnotherStore() throws IOException {
         Path file = saved();
-        assertTrue(file.getFileName().toString().matches("resnet18-[0-9a-f]{16}[.]json"));
+        assertTrue(file.getFileName().toString().matches("resnet18-[0-9a-f]{16}[.]weights[.]json"));
         assertKept(newStore());
         assertFalse(Files.exists(cache));
         assertEquals(List.of(), log.lines());
@@ -49,23 +46,23 @@ class FolderStoreTest extends PlanStoreFixture {
     @Test
     void save_again_replacesTheFile() throws IOException {
         saved();
-        store.save(KEY, SamplePlans.ofSize(7));
+        store.save(KEY, SampleTraces.ofSize(7));
         assertEquals(1, files(beside).size());
-        assertSame(SamplePlans.ofSize(7), store.load(KEY).orElseThrow());
+        assertEquals(SampleTraces.ofSize(7), store.load(KEY).orElseThrow());
     }
 
     @Test
     void save_modelNameThatNoFileMayHave_isStored() {
-        StoreKey key = SamplePlans.key("../über/modèle: \"v1\"\n", "1:float32");
+        StoreKey key = SampleTraces.key("../über/modèle: \"v1\"\n", "1:float32");
         store.save(key, small());
-        assertSame(small(), store.load(key).orElseThrow());
+        assertEquals(small(), store.load(key).orElseThrow());
         assertTrue(Files.exists(beside));
     }
 
     @Test
     void load_keyWithAnotherFact_isEmpty() throws IOException {
         saved();
-        assertEquals(Optional.empty(), store.load(SamplePlans.key("resnet18", "2:float32")));
+        assertEquals(Optional.empty(), store.load(SampleTraces.key("resnet18", "2:float32")));
         assertEquals(List.of(), log.lines());
     }
 
@@ -74,8 +71,8 @@ class FolderStoreTest extends PlanStoreFixture {
         Path file = saved();
         for (StoreKey other :
                 List.of(
-                        SamplePlans.key("resnet18", "2:float32"),
-                        SamplePlans.key("resnet19", "1x3x224x224:float32"),
+                        SampleTraces.key("resnet18", "2:float32"),
+                        SampleTraces.key("resnet19", "1x3x224x224:float32"),
                         new StoreKey("resnet18", Map.of("engine", "PyTorch 2.1.1")))) {
             Files.write(file, FORMAT.toBytes(other, small()));
             assertEquals(Optional.empty(), newStore().load(KEY));
@@ -110,61 +107,24 @@ class FolderStoreTest extends PlanStoreFixture {
         assertKept(store);
     }
 
-    /** Files of version 2 contain how long the search for a smaller plan took. */
-    @Test
-    void load_fileOfTheLastVersion_isMadeAnewWithoutWarning() throws IOException {
-        Path file = saved();
-        JsonObject last = StoredText.of(KEY, small());
-        last.addProperty("version", 2);
-        JsonObject allocations = last.getAsJsonObject("plan").getAsJsonObject("allocations");
-        allocations.addProperty("provedMinimal", false);
-        allocations.addProperty("searchedMillis", 10_000);
-        Files.writeString(file, StoredText.withChecksum(last));
-        assertEquals(Optional.empty(), store.load(KEY));
-        assertEquals(List.of(), log.lines("WARN"));
-        store.save(KEY, small());
-        assertKept(newStore());
-    }
-
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
-                "strategy | '\"two\\nlines\"' | a strategy of no such name",
-                "offset | [0,-1,-1,64] | allocation 0 and allocation 3 overlap",
-                "offset | [0,-1,-1,3211265] | no multiple of 64",
-                "offset | [0,-1,-1,-64] | negative offset",
-                "offset | [0,-1,-1,6422528] | more than naive",
-                "offset | [0,-1,-1,9223372036854775744] | in an arena of",
-                "offset | [0,-1,-1,-1] | no offset for",
-                "offset | [0,-1,0,3211264] | offsets without a unit",
-                "offset | [0,-1,-1] | parallel arrays",
-                "bytes | [9223372036854775807,0,4,1000] | overflow",
-                "bytes | [-1,0,4,1000] | an allocation of -1 bytes",
-                "allocatedAt | [0,4294967296,3,4] | overflow",
-                "allocatedAt | [0,0,3,4] | an allocation at 0 after one at 0",
-                "freedAt | [5,2,-2,6] | freed at",
+                "pieceOffset | [0] | parallel arrays",
+                "pieceOffset | [0,100] | a piece of",
+                "pieceBytes | [-4096,4096] | a piece of",
+                "first | [1,0] | is not in order",
+                "last | [1,3] | has no such step",
+                "piece | [0,2] | 2",
+                "last | [1,4294967296] | overflow",
+                "stepNanos | [5,6,-1] | a step of -1 ns",
+                "rowsBytes | [0] | rows of 0 bytes",
             })
     void load_wrongNumbersUnderARightChecksum_isRefused(String part, String value, String reason)
             throws IOException {
-        Files.writeString(saved(), StoredText.withAllocations(part, value));
+        Files.writeString(saved(), StoredText.with(part, value));
         assertRefusedWithOneWarning(reason);
-    }
-
-    /** The file is valid, but no prediction could get such an arena. */
-    @Test
-    void load_arenaLargerThanTheMachine_isRefused() throws IOException {
-        long bytes = 1L << 40;
-        JsonObject file =
-                StoredText.of(
-                        KEY,
-                        new StoredPlan(
-                                Optional.empty(),
-                                Optional.of(
-                                        SamplePlans.planned(
-                                                new Allocation(bytes, 0, OptionalInt.of(1))))));
-        Files.writeString(saved(), StoredText.withChecksum(file));
-        assertRefusedWithOneWarning("more than this machine has");
     }
 
     @Test
@@ -172,11 +132,11 @@ class FolderStoreTest extends PlanStoreFixture {
         Path file = saved();
         String deep = "[".repeat(1_000_000);
         for (String text :
-                List.of(deep, "{\"version\":" + deep, "{\"version\":3,\"key\":" + deep)) {
+                List.of(deep, "{\"version\":" + deep, "{\"version\":2,\"key\":" + deep)) {
             Files.writeString(file, text);
             assertEquals(Optional.empty(), newStore().load(KEY));
         }
-        Files.writeString(file, StoredText.withAllocations("bytes", "0").replace(":0,", deep));
+        Files.writeString(file, StoredText.with("first", "0").replace(":0,", deep));
         assertEquals(Optional.empty(), newStore().load(KEY));
         Files.writeString(file, "{\"a\":".repeat(1_000_000));
         assertEquals(Optional.empty(), newStore().load(KEY));
@@ -184,11 +144,8 @@ class FolderStoreTest extends PlanStoreFixture {
     }
 
     @Test
-    void load_moreEntriesThanAPlanHas_isRefused() throws IOException {
-        Files.writeString(
-                saved(),
-                StoredText.withAllocations(
-                        "bytes", "[" + "1,".repeat(PlanCodec.MOST_ENTRIES) + "1]"));
+    void load_moreEntriesThanAllowed_isRefused() throws IOException {
+        Files.writeString(saved(), StoredText.with("first", "[" + "1,".repeat(1 << 16) + "1]"));
         assertRefusedWithOneWarning("more than 65536 entries");
     }
 
@@ -198,28 +155,26 @@ class FolderStoreTest extends PlanStoreFixture {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             channel.write(ByteBuffer.wrap(new byte[1]), 1L << 40);
         }
-        assertRefusedWithOneWarning("too many for a plan");
+        assertRefusedWithOneWarning("too many for a weights");
     }
 
     @Test
-    void save_planTooLargeToBeRead_isNotStored() throws IOException {
-        LivenessTrace.Array array =
-                new LivenessTrace.Array(new ArrayType("int8", List.of()), OptionalInt.empty());
-        for (int size : List.of(PlanCodec.MOST_ENTRIES, PlanCodec.MOST_ENTRIES + 1)) {
-            LivenessTrace trace = new LivenessTrace(Collections.nCopies(size, array));
-            StoredPlan plan = new StoredPlan(Optional.of(trace), Optional.empty());
-            store.save(KEY, plan);
+    void save_valueTooLargeToBeRead_isNotStored() {
+        for (int size : List.of(1 << 16, (1 << 16) + 1)) {
+            ImmutableLongArray steps = ImmutableLongArray.copyOf(Collections.nCopies(size, 1L));
+            WeightTrace trace = new WeightTrace(List.of(), steps, steps, List.of(), List.of());
+            store.save(KEY, trace);
             assertEquals(
-                    size <= PlanCodec.MOST_ENTRIES,
-                    store.load(KEY).equals(Optional.of(plan)),
-                    "the largest plan is kept, a larger one is not");
+                    size <= 1 << 16,
+                    store.load(KEY).equals(Optional.of(trace)),
+                    "the largest value is kept, a larger one is not");
         }
         assertEquals(1, log.lines("WARN").size());
     }
 
     @Test
     void save_invalidUnicode_isNotStored() {
-        StoreKey key = SamplePlans.key("model", "\ud800");
+        StoreKey key = SampleTraces.key("model", "\ud800");
         store.save(key, small());
         assertEquals(Optional.empty(), store.load(key));
         assertEquals(1, log.lines("WARN").size());
@@ -228,7 +183,7 @@ class FolderStoreTest extends PlanStoreFixture {
     @Test
     void save_relativeModelFolder_isTheSameAsAbsolute() {
         Path relative = Path.of("").toAbsolutePath().relativize(models);
-        FolderStore.at(new PlanCodec(), relative, cache).save(KEY, small());
+        FolderStore.at(new WeightTraceCodec(), relative, cache).save(KEY, small());
         assertKept(store);
     }
 }

@@ -24,11 +24,11 @@ import org.junit.jupiter.api.Timeout;
 
 /** Tests copies of large files that several processes request at once. */
 @Timeout(60)
-class KeptCopiesTest extends PlanStoreFixture {
+class KeptCopiesTest extends StoreFixture {
 
     private static final String ENDING = ".streamed.tflite";
-    private static final StoreKey KEY = SamplePlans.key("net.tflite", "sliced");
-    private static final StoreKey OTHER_KEY = SamplePlans.key("net.tflite", "whole");
+    private static final StoreKey KEY = SampleTraces.key("net.tflite", "sliced");
+    private static final StoreKey OTHER_KEY = SampleTraces.key("net.tflite", "whole");
     private static final long QUOTA_BYTES = 1 << 20;
 
     private Path model;
@@ -150,7 +150,7 @@ class KeptCopiesTest extends PlanStoreFixture {
         KeptCopies.Found unused = made(OTHER_KEY, "another");
         assertEquals(1, temporaries().size(), "it is being written");
         maker.destroyForcibly().waitFor();
-        unused = made(SamplePlans.key("net.tflite", "third"), "third");
+        unused = made(SampleTraces.key("net.tflite", "third"), "third");
         assertEquals(List.of(), temporaries());
     }
 
@@ -220,7 +220,7 @@ class KeptCopiesTest extends PlanStoreFixture {
         Path second = made(OTHER_KEY, half).file();
         Thread.sleep(20);
         assertEquals(first, made(KEY, "anew").file());
-        Path third = made(SamplePlans.key("net.tflite", "third"), half).file();
+        Path third = made(SampleTraces.key("net.tflite", "third"), half).file();
         assertTrue(Files.exists(first));
         assertTrue(Files.notExists(second));
         assertTrue(Files.exists(third));

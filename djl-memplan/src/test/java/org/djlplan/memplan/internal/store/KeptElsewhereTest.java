@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.store;
 
-import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
-import static org.djlplan.memplan.internal.store.SamplePlans.small;
+import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
+import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -15,10 +15,11 @@ import java.util.Optional;
 import java.util.zip.GZIPOutputStream;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
+import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.junit.jupiter.api.Test;
 
 /** Tests which values from a folder or an archive are used, and which are rejected. */
-class KeptElsewhereTest extends PlanStoreFixture {
+class KeptElsewhereTest extends StoreFixture {
 
     /** Copies the small plan into an existing folder and returns its file. */
     private Path copiedTo(Path target) throws IOException {
@@ -26,18 +27,18 @@ class KeptElsewhereTest extends PlanStoreFixture {
         return files(target).get(0);
     }
 
-    private static KeptElsewhere<StoredPlan> in(Path location) {
-        return new KeptElsewhere<>(new PlanCodec(), location);
+    private static KeptElsewhere<WeightTrace> in(Path location) {
+        return new KeptElsewhere<>(new WeightTraceCodec(), location);
     }
 
     @Test
     void load_copiedIntoAFolder_isFound() throws IOException {
         Path target = Files.createDirectory(folder.resolve("target"));
         copiedTo(target);
-        SamplePlans.assertSame(small(), in(target).load(KEY).orElseThrow());
-        store.copyTo(target, KEY, SamplePlans.ofSize(7));
+        assertEquals(small(), in(target).load(KEY).orElseThrow());
+        store.copyTo(target, KEY, SampleTraces.ofSize(7));
         assertEquals(1, files(target).size(), "the first one is replaced");
-        SamplePlans.assertSame(SamplePlans.ofSize(7), in(target).load(KEY).orElseThrow());
+        assertEquals(SampleTraces.ofSize(7), in(target).load(KEY).orElseThrow());
     }
 
     @Test
@@ -51,14 +52,14 @@ class KeptElsewhereTest extends PlanStoreFixture {
     @Test
     void load_damaged_warnsOnceAndIsEmpty() throws IOException {
         Path file = copiedTo(Files.createDirectory(folder.resolve("target")));
-        KeptElsewhere<StoredPlan> elsewhere = in(file.getParent());
+        KeptElsewhere<WeightTrace> elsewhere = in(file.getParent());
         byte[] whole = Files.readAllBytes(file);
         for (int length = 0; length < whole.length - 1; length += 37) {
             Files.write(file, Arrays.copyOf(whole, length));
             assertEquals(Optional.empty(), elsewhere.load(KEY));
         }
-        StoreKey other = SamplePlans.key("resnet18", "2:float32");
-        Files.write(file, SamplePlans.FORMAT.toBytes(other, small()));
+        StoreKey other = SampleTraces.key("resnet18", "2:float32");
+        Files.write(file, SampleTraces.FORMAT.toBytes(other, small()));
         assertEquals(Optional.empty(), elsewhere.load(KEY));
         assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
     }
@@ -89,11 +90,13 @@ class KeptElsewhereTest extends PlanStoreFixture {
             Files.copy(plan, tar);
             tar.closeArchiveEntry();
         }
-        SamplePlans.assertSame(
+        assertEquals(
                 small(),
-                new KeptElsewhere<>(new PlanCodec(), archive, 2 << 20).load(KEY).orElseThrow());
+                new KeptElsewhere<>(new WeightTraceCodec(), archive, 2 << 20)
+                        .load(KEY)
+                        .orElseThrow());
         assertThrows(
                 IOException.class,
-                () -> new KeptElsewhere<>(new PlanCodec(), archive, zeros.length).load(KEY));
+                () -> new KeptElsewhere<>(new WeightTraceCodec(), archive, zeros.length).load(KEY));
     }
 }

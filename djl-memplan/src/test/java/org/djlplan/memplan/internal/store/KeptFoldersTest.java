@@ -1,9 +1,8 @@
 package org.djlplan.memplan.internal.store;
 
-import static org.djlplan.memplan.internal.store.SamplePlans.FORMAT;
-import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
-import static org.djlplan.memplan.internal.store.SamplePlans.assertSame;
-import static org.djlplan.memplan.internal.store.SamplePlans.small;
+import static org.djlplan.memplan.internal.store.SampleTraces.FORMAT;
+import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
+import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.thirdparty.guava.io.MoreFiles;
 import org.junit.jupiter.api.Test;
 
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
  * Tests where plans are stored: beside the model, or in the cache if the model's folder cannot be
  * written.
  */
-class KeptFoldersTest extends PlanStoreFixture {
+class KeptFoldersTest extends StoreFixture {
 
     @Test
     void load_folderInPlaceOfFile_isRefusedAndCacheUsed() throws IOException {
@@ -51,8 +51,8 @@ class KeptFoldersTest extends PlanStoreFixture {
         Path file = Files.createFile(folder.resolve("file"));
         Path missing = folder.resolve("missing");
         for (Path place : List.of(file, missing)) {
-            FolderStore.at(new PlanCodec(), place, cache).save(KEY, small());
-            assertKept(FolderStore.at(new PlanCodec(), place, cache));
+            FolderStore.at(new WeightTraceCodec(), place, cache).save(KEY, small());
+            assertKept(FolderStore.at(new WeightTraceCodec(), place, cache));
         }
         assertEquals(2, files(cache).size());
         assertFalse(Files.exists(missing));
@@ -82,15 +82,16 @@ class KeptFoldersTest extends PlanStoreFixture {
         for (String parent : List.of("a", "b")) {
             Path model = Files.createDirectories(folder.resolve(parent).resolve("model"));
             Files.createFile(model.resolve(".djlplan"));
-            FolderStore.at(new PlanCodec(), model, cache)
-                    .save(KEY, SamplePlans.ofSize(parent.charAt(0)));
+            FolderStore.at(new WeightTraceCodec(), model, cache)
+                    .save(KEY, SampleTraces.ofSize(parent.charAt(0)));
         }
         List<Path> kept = files(cache);
         assertEquals(2, kept.size());
         assertNotEquals(kept.get(0).getParent(), kept.get(1).getParent());
         assertTrue(kept.get(0).getParent().getFileName().toString().startsWith("model-"));
-        Store<StoredPlan> b = FolderStore.at(new PlanCodec(), folder.resolve("b/model"), cache);
-        assertSame(SamplePlans.ofSize('b'), b.load(KEY).orElseThrow());
+        Store<WeightTrace> b =
+                FolderStore.at(new WeightTraceCodec(), folder.resolve("b/model"), cache);
+        assertEquals(SampleTraces.ofSize('b'), b.load(KEY).orElseThrow());
     }
 
     @Test
@@ -99,12 +100,12 @@ class KeptFoldersTest extends PlanStoreFixture {
         Path aside = folder.resolve("aside");
         Files.move(beside, aside);
         Files.createFile(beside);
-        store.save(KEY, SamplePlans.ofSize(2));
+        store.save(KEY, SampleTraces.ofSize(2));
         Files.delete(beside);
         Files.move(aside, beside);
-        assertSame(SamplePlans.ofSize(2), store.load(KEY).orElseThrow());
-        store.save(KEY, SamplePlans.ofSize(3));
-        assertSame(SamplePlans.ofSize(3), store.load(KEY).orElseThrow());
+        assertEquals(SampleTraces.ofSize(2), store.load(KEY).orElseThrow());
+        store.save(KEY, SampleTraces.ofSize(3));
+        assertEquals(SampleTraces.ofSize(3), store.load(KEY).orElseThrow());
         assertEquals(List.of(), files(cache));
     }
 
@@ -137,34 +138,34 @@ class KeptFoldersTest extends PlanStoreFixture {
         List<StoreKey> keys =
                 List.of(
                         KEY,
-                        SamplePlans.key("resnet18", "2:float32"),
-                        SamplePlans.key("resnet18-1", "2:float32"),
-                        SamplePlans.key(longName + "1", "2:float32"),
-                        SamplePlans.key(longName + "2", "2:float32"));
-        keys.forEach(key -> store.save(key, SamplePlans.ofSize(1)));
+                        SampleTraces.key("resnet18", "2:float32"),
+                        SampleTraces.key("resnet18-1", "2:float32"),
+                        SampleTraces.key(longName + "1", "2:float32"),
+                        SampleTraces.key(longName + "2", "2:float32"));
+        keys.forEach(key -> store.save(key, SampleTraces.ofSize(1)));
         Path aside = folder.resolve("aside");
         Files.move(beside, aside);
         Files.createFile(beside);
-        store.save(KEY, SamplePlans.ofSize(2));
+        store.save(KEY, SampleTraces.ofSize(2));
         Files.delete(beside);
         Files.move(aside, beside);
-        List<Kept<StoredPlan>> kept = store.all("resnet18");
+        List<Kept<WeightTrace>> kept = store.all("resnet18");
         assertEquals(Set.copyOf(keys.subList(0, 2)), keysOf(kept));
         assertEquals(2, kept.size());
-        assertTrue(kept.contains(new Kept<>(KEY, SamplePlans.ofSize(2))), "the later saved");
+        assertTrue(kept.contains(new Kept<>(KEY, SampleTraces.ofSize(2))), "the later saved");
         assertEquals(Set.of(keys.get(3)), keysOf(store.all(longName + "1")));
         assertEquals(List.of(), store.all("other"));
         assertEquals(List.of(), log.lines("WARN"));
     }
 
-    private static Set<StoreKey> keysOf(List<Kept<StoredPlan>> kept) {
+    private static Set<StoreKey> keysOf(List<Kept<WeightTrace>> kept) {
         return kept.stream().map(Kept::key).collect(Collectors.toSet());
     }
 
     @Test
     void all_damagedOrRenamed_isSkippedAndLogged() throws IOException {
         Path file = saved();
-        Path other = beside.resolve("resnet18-0123456789abcdef.json");
+        Path other = beside.resolve("resnet18-0123456789abcdef.weights.json");
         Files.copy(file, other);
         assertEquals(Set.of(KEY), keysOf(store.all("resnet18")));
         assertEquals(1, log.lines("WARN").size());

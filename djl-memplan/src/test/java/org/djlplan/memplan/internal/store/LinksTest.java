@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.store;
 
-import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
-import static org.djlplan.memplan.internal.store.SamplePlans.small;
+import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
+import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -20,15 +20,16 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.thirdparty.guava.io.ByteSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests that links in a model's folder are not followed, removed or replaced. */
-class LinksTest extends PlanStoreFixture {
+class LinksTest extends StoreFixture {
 
-    private static final String OUR_TEMPORARY = "net-0123456789abcdef.json.1a.tmp";
+    private static final String OUR_TEMPORARY = "net-0123456789abcdef.weights.json.1a.tmp";
 
     private Path others;
     private Map<Path, String> before;
@@ -75,7 +76,7 @@ class LinksTest extends PlanStoreFixture {
     @Test
     void load_folderIsALink_readsNothingAndWarnsOnce() throws IOException {
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
-        FolderStore.at(new PlanCodec(), elsewhere, cache).save(KEY, small());
+        FolderStore.at(new WeightTraceCodec(), elsewhere, cache).save(KEY, small());
         Files.createSymbolicLink(beside, elsewhere.resolve(".djlplan"));
         assertEquals(Optional.empty(), store.load(KEY));
         assertEquals(Optional.empty(), store.load(KEY));
@@ -110,7 +111,7 @@ class LinksTest extends PlanStoreFixture {
         before = snapshot();
         for (Path leadsTo : List.of(target, folder.resolve("missing"), others)) {
             Files.createSymbolicLink(plan, leadsTo);
-            FolderStore<StoredPlan> fresh = newStore();
+            FolderStore<WeightTrace> fresh = newStore();
             assertEquals(Optional.empty(), fresh.load(KEY));
             fresh.save(KEY, small());
             assertTrue(Files.isSymbolicLink(plan));
@@ -128,15 +129,15 @@ class LinksTest extends PlanStoreFixture {
     void save_linksUnderOurNames_areNeverEvicted() throws IOException {
         Path plan = saved();
         for (int i = 0; i < 2 * KeptFolders.MOST_FILES; i++) {
-            String name = "resnet18-%016x.json".formatted(i);
+            String name = "resnet18-%016x.weights.json".formatted(i);
             Files.createSymbolicLink(beside.resolve(name), others.resolve("notes.json"));
             Files.createSymbolicLink(
                     beside.resolve(name + ".lock"), others.resolve("upload-123.tmp"));
             Files.createSymbolicLink(
                     beside.resolve(name + ".1.tmp"), others.resolve(OUR_TEMPORARY));
         }
-        store.save(SamplePlans.key("resnet18", "other"), small());
-        store.offer(SamplePlans.key("resnet18", "another"), small());
+        store.save(SampleTraces.key("resnet18", "other"), small());
+        store.save(SampleTraces.key("resnet18", "another"), small());
         try (Stream<Path> all = Files.list(beside)) {
             assertEquals(6L * KeptFolders.MOST_FILES, all.filter(Files::isSymbolicLink).count());
         }
@@ -180,7 +181,7 @@ class LinksTest extends PlanStoreFixture {
         Files.delete(files(cache).get(0));
         Files.delete(own);
         Files.createSymbolicLink(own, others);
-        FolderStore<StoredPlan> fresh = newStore();
+        FolderStore<WeightTrace> fresh = newStore();
         fresh.save(KEY, small());
         assertEquals(Optional.empty(), fresh.load(KEY));
         assertOthersUntouched();
@@ -205,8 +206,8 @@ class LinksTest extends PlanStoreFixture {
     @Test
     void save_modelFolderIsALink_isFollowed() throws IOException {
         Path link = Files.createSymbolicLink(folder.resolve("link"), models);
-        FolderStore.at(new PlanCodec(), link, cache).save(KEY, small());
+        FolderStore.at(new WeightTraceCodec(), link, cache).save(KEY, small());
         assertEquals(1, files(beside).size());
-        assertKept(FolderStore.at(new PlanCodec(), link, cache));
+        assertKept(FolderStore.at(new WeightTraceCodec(), link, cache));
     }
 }

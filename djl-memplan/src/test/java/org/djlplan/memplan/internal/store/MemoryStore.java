@@ -30,10 +30,5 @@ public final class MemoryStore<T> implements Store<T> {
     }
 
     @Override
-    public void offer(StoreKey key, T value) {
-        save(key, value);
-    }
-
-    @Override
     public void flush() {}
 }

@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.store;
 
-import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
-import static org.djlplan.memplan.internal.store.SamplePlans.small;
+import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
+import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-class StoreLockTest extends PlanStoreFixture {
+class StoreLockTest extends StoreFixture {
 
     /** Takes a lock, prints a line, and holds the lock until it is killed. */
     static final class Holder {
@@ -26,7 +26,7 @@ class StoreLockTest extends PlanStoreFixture {
 
         public static void main(String[] folders) throws InterruptedException {
             Optional<StoreLock> lock =
-                    FolderStore.at(new PlanCodec(), Path.of(folders[0]), Path.of(folders[1]))
+                    FolderStore.at(new WeightTraceCodec(), Path.of(folders[0]), Path.of(folders[1]))
                             .tryLock(KEY);
             System.out.println(lock.isPresent() ? "held" : "refused");
             if (lock.isPresent()) {
@@ -76,7 +76,7 @@ class StoreLockTest extends PlanStoreFixture {
         }
         Files.setLastModifiedTime(file, FileTime.fromMillis(0));
         for (int i = 0; i < 40; i++) {
-            store.tryLock(SamplePlans.key(KEY.model(), "other" + i)).orElseThrow().close();
+            store.tryLock(SampleTraces.key(KEY.model(), "other" + i)).orElseThrow().close();
         }
         try (StoreLock lock = store.tryLock(KEY).orElseThrow()) {
             store.save(KEY, small());
@@ -90,7 +90,7 @@ class StoreLockTest extends PlanStoreFixture {
         StoreLock first = store.tryLock(KEY).orElseThrow();
         assertEquals(Optional.empty(), store.tryLock(KEY));
         assertEquals(Optional.empty(), newStore().tryLock(KEY));
-        store.tryLock(SamplePlans.key("other", "1")).orElseThrow().close();
+        store.tryLock(SampleTraces.key("other", "1")).orElseThrow().close();
         first.close();
         StoreLock second = newStore().tryLock(KEY).orElseThrow();
         first.close();

@@ -1,19 +1,19 @@
 package org.djlplan.memplan.internal.store;
 
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import org.djlplan.memplan.internal.budget.WeightTrace;
 
 /** The text of a stored file, for tests that change it and then update its checksum. */
 final class StoredText {
 
     private StoredText() {}
 
-    static JsonObject of(StoreKey key, StoredPlan plan) {
-        return of(SamplePlans.FORMAT, key, plan);
+    static JsonObject of(StoreKey key, WeightTrace trace) {
+        return of(SampleTraces.FORMAT, key, trace);
     }
 
     static <T> JsonObject of(StoredFile<T> format, StoreKey key, T value) {
@@ -25,9 +25,9 @@ final class StoredText {
         }
     }
 
-    /** Returns the text with the checksum of its changed plan. */
+    /** Returns the text with the checksum of its changed value. */
     static String withChecksum(JsonObject file) {
-        return withChecksum(file, "plan");
+        return withChecksum(file, "weights");
     }
 
     /** Returns the text with the checksum of its changed value of a kind. */
@@ -40,11 +40,10 @@ final class StoredText {
         }
     }
 
-    /** Returns the text of the small plan with a part of its allocations replaced. */
-    static String withAllocations(String part, String value) {
-        JsonObject file = of(SamplePlans.KEY, SamplePlans.small());
-        JsonElement plan = file.get("plan").getAsJsonObject().get("allocations");
-        plan.getAsJsonObject().add(part, JsonParser.parseString(value));
+    /** Returns the text of the small value with a part replaced. */
+    static String with(String part, String value) {
+        JsonObject file = of(SampleTraces.KEY, SampleTraces.small());
+        file.get("weights").getAsJsonObject().add(part, JsonParser.parseString(value));
         return withChecksum(file);
     }
 }

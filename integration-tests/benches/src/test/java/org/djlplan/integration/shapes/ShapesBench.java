@@ -46,12 +46,12 @@ class ShapesBench {
     private static final int THOUSAND = 1000;
     private static final double MEGA = 1e6;
 
-    /** The message that {@code AllocationSequence} logs. */
+    /** The message that {@code PredictionTally} logs. */
     private static final Pattern REACHED =
-            Pattern.compile("(plan|formula) reached (\\d+) bytes of an arena for (\\d+) in use");
+            Pattern.compile("reached (\\d+) bytes of an arena for (\\d+) in use");
 
     private static final String TRACE =
-            "-Dorg.slf4j.simpleLogger.log.org.djlplan.memplan.internal.runtime.torch.AllocationSequence=trace";
+            "-Dorg.slf4j.simpleLogger.log.org.djlplan.memplan.internal.runtime.PredictionTally=trace";
 
     @TempDir private Path folder;
 
@@ -186,20 +186,11 @@ class ShapesBench {
 
     /**
      * Prints how far predictions of 500 shapes reach in an arena, relative to the most bytes that
-     * they use at once. Separates predictions whose sizes follow from recordings of other shapes,
-     * and predictions without a plan, including recorded ones.
+     * they use at once.
      */
     @Test
     void printArenas() throws Exception {
-        print(
-                "%n%-26s %10s %8s %8s %8s %8s %8s%n",
-                "arena / bytes in use",
-                "by formula",
-                "mean",
-                "largest",
-                "online",
-                "mean",
-                "largest");
+        print("%n%-26s %12s %8s %8s%n", "arena / bytes in use", "predictions", "mean", "largest");
         printArena("tiny_text", "text");
         printArena("minilm", "text");
         printArena("bert_text", "text");
@@ -217,29 +208,22 @@ class ShapesBench {
         Case each = new Case(model, kind, "even", 1, named.requests());
         Run run = run("planned", each, TRACE);
         List<MatchResult> lines = REACHED.matcher(run.log).results().toList();
-        double[] planned = arenas(lines, "formula");
-        double[] online = arenas(lines, "plan");
+        double[] ratios =
+                lines.stream()
+                        .filter(line -> !line.group(2).equals("0"))
+                        .mapToDouble(
+                                line ->
+                                        Double.parseDouble(line.group(1))
+                                                / Double.parseDouble(line.group(2)))
+                        .toArray();
         print(
-                "%-26s %10d %8.3f %8.3f %8d %8.3f %8.3f  %s  %s%n",
+                "%-26s %12d %8.3f %8.3f  %s  %s%n",
                 named.name(),
-                planned.length,
-                Arrays.stream(planned).average().orElse(Double.NaN),
-                Arrays.stream(planned).max().orElse(Double.NaN),
-                online.length,
-                Arrays.stream(online).average().orElse(Double.NaN),
-                Arrays.stream(online).max().orElse(Double.NaN),
+                ratios.length,
+                Arrays.stream(ratios).average().orElse(Double.NaN),
+                Arrays.stream(ratios).max().orElse(Double.NaN),
                 named.rerun(),
                 run.figures.get("report").getAsString());
-    }
-
-    private static double[] arenas(List<MatchResult> lines, String how) {
-        return lines.stream()
-                .filter(line -> line.group(1).equals(how) && !line.group(3).equals("0"))
-                .mapToDouble(
-                        line ->
-                                Double.parseDouble(line.group(2))
-                                        / Double.parseDouble(line.group(3)))
-                .toArray();
     }
 
     private void print(String model, String kind, int requests) throws Exception {

@@ -41,7 +41,6 @@ class FlinkTorchTest extends JobTests {
         Map<Long, Integer> bits = new HashMap<>();
         rows.forEach(row -> bits.put(row.f0, row.f1));
         long most = rows.stream().mapToLong(row -> row.f2).max().orElseThrow();
-        // The first predictions are recorded, and concurrent ones run as stock.
         assertTrue(planned ? most > ROWS / 2 : most == 0, rows::toString);
         return bits;
     }

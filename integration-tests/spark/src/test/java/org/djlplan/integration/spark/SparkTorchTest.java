@@ -152,8 +152,6 @@ class SparkTorchTest {
         assertEquals(0, stock.unplanned());
         assertEquals(2 * PARTITIONS * ROWS, planned.rows());
         assertEquals(2 * BATCHES, planned.planned() + planned.unplanned());
-        // Each executor records one prediction, and concurrent ones run as stock.
-        assertTrue(planned.unplanned() >= 2, planned::toString);
         assertTrue(planned.planned() > BATCHES, planned::toString);
     }
 }

@@ -31,10 +31,8 @@ import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
-import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.errors.InputTooLargeException;
-import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.rows.RowFailedException;
 import org.djlplan.memplan.rows.RowFigures;
 import org.djlplan.memplan.rows.RowGrouping;
@@ -169,22 +167,6 @@ class GroupedRowsTest {
             assertTrue(
                     figures.paddedTokens() < .1 * tokens, figures.paddedTokens() + " of " + tokens);
             assertEquals(0, figures.paddedRows());
-        }
-    }
-
-    @Test
-    void predict_byBytes_batchesAreAsLargeAsAllowed() throws Exception {
-        List<float[]> rows = rows(300);
-        try (ZooModel<float[], float[]> model = load(new Steps())) {
-            RowGrouping grouping = RowGrouping.ofBytes(40_000).withOutputsOfTokens();
-            try (RowPredictor<float[], float[]> grouped =
-                    new RowPredictor<>(model, grouping.withWindow(100), 1)) {
-                assertEquals(300, all(grouped.predict(rows.iterator())).size());
-                assertTrue(grouped.figures().batches() < 300 / 3, grouped.figures().toString());
-            }
-            PlanHandle plan = PlanHandle.of(model).orElseThrow();
-            assertTrue(plan.bytesFor("6,33,24").orElseThrow() >= 6 * 33 * 24 * Float.BYTES);
-            assertThrows(IllegalArgumentException.class, () -> plan.bytesFor("six"));
         }
     }
 
@@ -434,46 +416,8 @@ class GroupedRowsTest {
     }
 
     @Test
-    void predict_byBudget_batchesTakeHalfOfTheBytesBesideTheLeast() throws Exception {
-        List<float[]> rows = rows(300);
-        List<float[]> expected = new ArrayList<>();
-        long least;
-        try (ZooModel<float[], float[]> model = load(new Steps(), "48MB");
-                Predictor<float[], float[]> alone = model.newPredictor()) {
-            for (float[] row : rows) {
-                expected.add(alone.predict(row));
-            }
-            least = PlanReport.of(model).orElseThrow().budget().orElseThrow().leastBudgetBytes();
-        }
-        long most = 40_000;
-        try (ZooModel<float[], float[]> model = load(new Steps(), Long.toString(least + 2 * most));
-                RowPredictor<float[], float[]> grouped =
-                        new RowPredictor<>(
-                                model, RowGrouping.ofBudget().withOutputsOfTokens(), 1)) {
-            List<float[]> outputs = all(grouped.predict(rows.iterator()));
-            for (int i = 0; i < outputs.size(); i++) {
-                assertArrayEquals(expected.get(i), outputs.get(i), TOLERANCE, "row " + i);
-            }
-            // A token's features occur once in the input and once in the output.
-            long bytes = PlanHandle.of(model).orElseThrow().bytesFor("6,33,24").orElseThrow();
-            assertEquals(2 * 6 * 33 * FEATURES * Float.BYTES, bytes);
-            RowFigures figures = grouped.figures();
-            long all = (figures.tokens() + figures.paddedTokens()) * 2 * FEATURES * Float.BYTES;
-            assertTrue(figures.batches() >= all / most, figures.toString());
-            assertTrue(figures.batches() < 300 / 3, figures.toString());
-        }
-    }
-
-    @Test
-    void new_budgetOrSizesOfNothing_areRefused() throws Exception {
+    void new_sizesOfNothing_areRefused() {
         assertThrows(IllegalArgumentException.class, () -> RowGrouping.ofTokens(0));
-        assertThrows(IllegalArgumentException.class, () -> RowGrouping.ofBytes(-1));
         assertThrows(IllegalArgumentException.class, () -> tokens(5).withWindow(0));
-        try (ZooModel<float[], float[]> model = load(new Steps());
-                RowPredictor<float[], float[]> grouped =
-                        new RowPredictor<>(model, RowGrouping.ofBudget(), 1)) {
-            Iterator<float[]> outputs = grouped.predict(rows(3).iterator());
-            assertThrows(IllegalStateException.class, outputs::next);
-        }
     }
 }

@@ -115,19 +115,18 @@ class TorchConcurrencyTest {
         try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.workers", 0));
                 ArenaPool.Need others = ArenaPool.shared().announce(1)) {
             assertEquals(expected.get(0), Torch.predict(model, inputs, 0));
-            assertEquals(1, Torch.report(model).predictions().unplanned());
+            assertEquals(0, Torch.report(model).predictions().unplanned());
             for (int i = 0; i < most; i++) {
                 taken.add(others.lease(most, Duration.ZERO));
             }
             assertEquals(expected.get(1), Torch.predict(model, inputs, 1));
             assertEquals(overflows + 1, ArenaPool.shared().metric().overflows());
-            assertEquals(2, Torch.report(model).predictions().unplanned());
+            assertEquals(1, Torch.report(model).predictions().unplanned());
             taken.forEach(ArenaPool.Lease::close);
             assertEquals(expected.get(2), Torch.predict(model, inputs, 2));
             PlanReport report = Torch.report(model);
-            assertEquals(2, report.predictions().unplanned());
+            assertEquals(1, report.predictions().unplanned());
             assertEquals(0, report.predictions().unplannedAllocations());
-            assertEquals(1, report.predictions().recorded());
         }
     }
 }

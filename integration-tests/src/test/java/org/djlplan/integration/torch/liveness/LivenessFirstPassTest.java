@@ -23,15 +23,12 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
-import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.djl.purity.BlockCode;
-import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -110,12 +107,9 @@ class LivenessFirstPassTest {
             for (long batch : new long[] {7, 20, 2}) {
                 NDList inputs = sample.inputs(manager, batch, 1);
                 executor.prepare(sample.store(), inputs, null);
-                assertTrue(executor.borrows(LivenessExecutor.types(inputs)));
-                assertTrue(executor.trace(LivenessExecutor.types(inputs)).isEmpty());
+                assertFalse(executor.wantsRecording(LivenessExecutor.types(inputs)));
                 LiveMeter.Reading first = planned(sample, executor, manager, batch);
                 LiveMeter.Reading second = planned(sample, executor, manager, batch);
-                assertFalse(executor.borrows(LivenessExecutor.types(inputs)));
-                assertTrue(executor.trace(LivenessExecutor.types(inputs)).isPresent());
                 assertEquals(
                         Sample.bits(stock(sample, manager, batch).outputs()),
                         Sample.bits(first.outputs()));
@@ -277,7 +271,7 @@ class LivenessFirstPassTest {
             LivenessExecutor executor = known(sample);
             NDList inputs = sample.inputs(manager, 8, 1);
             executor.prepare(sample.store(), inputs, null);
-            assertTrue(executor.borrows(LivenessExecutor.types(inputs)));
+            assertFalse(executor.wantsRecording(LivenessExecutor.types(inputs)));
             LiveMeter.Reading first = planned(sample, executor, manager, 8);
             assertEquals(Sample.bits(stock.outputs()), Sample.bits(first.outputs()));
             assertEquals(stock.created(), first.created());
@@ -303,7 +297,7 @@ class LivenessFirstPassTest {
             NDList inputs = sample.inputs(manager, 8, 1);
             executor.prepare(sample.store(), inputs, null);
             assertEquals(0, user.calls);
-            assertFalse(executor.borrows(LivenessExecutor.types(inputs)));
+            assertTrue(executor.wantsRecording(LivenessExecutor.types(inputs)));
         }
     }
 
@@ -323,22 +317,6 @@ class LivenessFirstPassTest {
             block.add(keeping).addSingleton(x -> x.mul(0.5f).add(1));
             planned(sample, executor, manager, 2);
             assertFalse(keeping.kept.head().isReleased());
-        }
-    }
-
-    @Test
-    void restore_traceOfUnknownTypes_isNotLent() {
-        try (Sample sample = new Sample(new ManySteps(), SMALL);
-                NDManager manager = sample.newManager()) {
-            LivenessExecutor executor = known(sample);
-            NDList inputs = sample.inputs(manager, 3, 1);
-            ArrayType odd = new ArrayType("float99", List.of(1L));
-            executor.restore(
-                    LivenessExecutor.types(inputs),
-                    new LivenessTrace(List.of(new LivenessTrace.Array(odd, OptionalInt.of(1)))));
-            assertEquals(
-                    Sample.bits(stock(sample, manager, 7).outputs()),
-                    Sample.bits(planned(sample, executor, manager, 7).outputs()));
         }
     }
 

@@ -16,7 +16,6 @@ import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -27,7 +26,6 @@ import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.djl.liveness.RecordedBlocks;
 import org.djlplan.memplan.internal.source.block.BlockGraphs;
-import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -172,72 +170,6 @@ class LivenessOwnershipTest {
             assertEquals(0, executor.fallbacks());
             assertEquals(0, executor.divergences());
             assertEquals(mode, executor.mode());
-        }
-    }
-
-    @Test
-    void restore_traceOfTheSameBlock_closesFromTheFirstPass() {
-        try (Sample sample = new Sample(dense(), SHAPE);
-                NDManager manager = sample.newManager()) {
-            NDList inputs = sample.inputs(manager, 2, 1);
-            List<ArrayType> types = LivenessExecutor.types(inputs);
-            LivenessExecutor first = sample.executor(Liveness.OP);
-            sample.planned(first, inputs);
-            LivenessExecutor second = sample.executor(Liveness.OP);
-            second.restore(types, first.trace(types).orElseThrow());
-            assertTrue(second.settled(types));
-            sample.planned(second, inputs);
-            assertTrue(second.closedEarly() > 0);
-            assertEquals(first.trace(types), second.trace(types));
-        }
-    }
-
-    @Test
-    void restore_traceThatClosesTooEarly_givesDjlsResult() {
-        try (Sample sample = new Sample(dense(), SHAPE);
-                NDManager manager = sample.newManager()) {
-            NDList inputs = sample.inputs(manager, 2, 1);
-            List<ArrayType> types = LivenessExecutor.types(inputs);
-            LivenessExecutor first = sample.executor(Liveness.OP);
-            sample.planned(first, inputs);
-            LivenessTrace good = first.trace(types).orElseThrow();
-            List<LivenessTrace.Array> bad = new ArrayList<>();
-            for (int i = 0; i < good.arrays().size(); i++) {
-                // Even outputs are closed as soon as possible.
-                bad.add(
-                        new LivenessTrace.Array(
-                                good.arrays().get(i).type(), OptionalInt.of(i + 1)));
-            }
-            bad.set(0, new LivenessTrace.Array(bad.get(0).type(), OptionalInt.of(1)));
-            LivenessExecutor second = sample.executor(Liveness.OP);
-            second.restore(types, new LivenessTrace(bad));
-            List<List<Byte>> expected = Sample.bits(sample.stock(inputs));
-            for (int run = 0; run < 4; run++) {
-                assertEquals(expected, Sample.bits(sample.planned(second, inputs)));
-            }
-        }
-    }
-
-    @Test
-    void restore_traceOfAnotherBlock_recordsAgain() {
-        try (Sample sample = new Sample(dense(), SHAPE);
-                NDManager manager = sample.newManager()) {
-            NDList inputs = sample.inputs(manager, 2, 1);
-            List<ArrayType> types = LivenessExecutor.types(inputs);
-            LivenessExecutor executor = sample.executor(Liveness.OP);
-            LivenessTrace other =
-                    new LivenessTrace(
-                            ImmutableList.of(
-                                    new LivenessTrace.Array(
-                                            new ArrayType("float32", ImmutableList.of(9L)),
-                                            OptionalInt.of(1))));
-            executor.restore(types, other);
-            List<List<Byte>> expected = Sample.bits(sample.stock(inputs));
-            for (int run = 0; run < 4; run++) {
-                assertEquals(expected, Sample.bits(sample.planned(executor, inputs)));
-            }
-            assertEquals(2, executor.divergences());
-            assertTrue(executor.trace(types).orElseThrow().arrays().size() > 1);
         }
     }
 

@@ -20,7 +20,6 @@ import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
-import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,8 +40,6 @@ class TorchRandomModelsTest {
 
     @TempDir private Path folder;
 
-    private long planned;
-    private long online;
     private long escaped;
 
     /** One prediction, and the stock engine's outputs. */
@@ -66,8 +63,7 @@ class TorchRandomModelsTest {
             Torch.assertNoArenas();
         }
         if (MODELS > 1) {
-            String counts = planned + " planned, " + online + " not, " + escaped + " escaped";
-            assertTrue(planned > 0 && online > 0 && escaped > 0, counts);
+            assertTrue(escaped > 0, "outputs are kept");
         }
     }
 
@@ -87,7 +83,6 @@ class TorchRandomModelsTest {
                     for (Future<List<Kept>> each : threads) {
                         kept.addAll(each.get());
                     }
-                    TorchMemory.settle();
                 }
                 assertKept(kept);
                 count(Torch.report(loaded));
@@ -173,10 +168,7 @@ class TorchRandomModelsTest {
         assertEquals(Optional.empty(), report.unplannedReason());
         PlanReport.Predictions predictions = report.predictions();
         assertEquals(THREADS * ROUNDS * REQUESTS, predictions.total());
-        assertTrue(predictions.unplanned() <= predictions.total(), predictions.toString());
-        assertTrue(predictions.recorded() <= predictions.unplanned(), predictions.toString());
-        planned += predictions.total() - predictions.unplanned();
-        online += predictions.unplanned();
+        assertEquals(0, predictions.unplanned(), predictions.toString());
         escaped += predictions.escaped();
     }
 }

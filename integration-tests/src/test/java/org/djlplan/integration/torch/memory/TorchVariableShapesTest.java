@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests inputs that change shape with nearly every prediction, so that most have no plan. */
+/** Tests inputs that change shape with nearly every prediction. */
 class TorchVariableShapesTest {
 
     private static final int KEPT = 60;
@@ -38,7 +38,7 @@ class TorchVariableShapesTest {
     private static final int EACH = 20;
     private static final int MOST_ROWS = 40;
     private static final int LARGE_SIDE = 400;
-    private static final int PLANNED_KINDS = 8;
+    private static final int KINDS = 8;
     private static final long LITTLE_BYTES = 2 << 20;
 
     @TempDir private Path folder;
@@ -205,14 +205,13 @@ class TorchVariableShapesTest {
         }
     }
 
-    /** The first kinds of inputs have plans; all others are placed in the same arena at once. */
     @Test
     void predict_largeInputsOnManyThreads_shareOneArena() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(THREADS);
         try (ZooModel<NDList, NDList> stock = TorchScriptModels.named("cnn").loadStock();
                 ZooModel<NDList, NDList> model = Torch.load("cnn", folder)) {
             try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
-                for (int i = 0; i < PLANNED_KINDS; i++) {
+                for (int i = 0; i < KINDS; i++) {
                     assertEquals(1, Torch.predict(predictor, image(i), i).size());
                 }
                 assertEquals(1, Torch.predict(predictor, square(LARGE_SIDE), 0).size());

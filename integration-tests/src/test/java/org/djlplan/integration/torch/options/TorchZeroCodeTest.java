@@ -59,7 +59,7 @@ class TorchZeroCodeTest {
         PlanReport report = Torch.report(model);
         assertTrue(report.planned());
         assertEquals(SEEDS, report.predictions().total());
-        assertEquals(1, report.predictions().unplanned());
+        assertEquals(0, report.predictions().unplanned());
         assertTrue(report.plan().arenaBytes() > 0);
     }
 

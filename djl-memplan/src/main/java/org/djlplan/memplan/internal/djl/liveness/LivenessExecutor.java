@@ -14,7 +14,6 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.djl.purity.BlockCode;
-import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -158,51 +157,9 @@ public final class LivenessExecutor {
                 && operations.state(ImmutableList.copyOf(inputTypes)).wantsRecording();
     }
 
-    /**
-     * Returns whether the next pass with inputs of these types follows a recording of other shapes,
-     * so that only its end shows whether later passes will do the same.
-     */
-    public boolean borrows(List<ArrayType> inputTypes) {
-        return mode() == Liveness.OP
-                && operations.state(ImmutableList.copyOf(inputTypes)).borrows();
-    }
-
     /** Returns the types of arrays, which distinguish passes. */
     public static ImmutableList<ArrayType> types(NDList inputs) {
         return ArrayTypes.of(inputs);
-    }
-
-    /**
-     * Returns whether the next pass with inputs of these types closes the arrays that later ones
-     * will, so that its sequence of allocations may be recorded.
-     */
-    public boolean settled(List<ArrayType> inputTypes) {
-        return mode() != Liveness.OP
-                || operations.state(ImmutableList.copyOf(inputTypes)).settled();
-    }
-
-    /**
-     * Returns the trace for inputs of these types, if it is in use and valid for other processes;
-     * for a stateful block it is not.
-     */
-    public Optional<LivenessTrace> trace(List<ArrayType> inputTypes) {
-        return mode() == Liveness.OP && !guarded
-                ? operations
-                        .state(ImmutableList.copyOf(inputTypes))
-                        .plan()
-                        .filter(plan -> !plan.borrowed())
-                        .map(ReplayPlan::trace)
-                : Optional.empty();
-    }
-
-    /**
-     * Uses another process's recording, from the first pass on. It is verified against every array
-     * that the block creates.
-     */
-    public void restore(List<ArrayType> inputTypes, LivenessTrace trace) {
-        if (!guarded) {
-            operations.restore(ImmutableList.copyOf(inputTypes), trace);
-        }
     }
 
     /** Returns whether intermediates are closed now: {@code OP} or {@code OFF}. */

@@ -111,15 +111,6 @@ final class OpLevel {
         }
     }
 
-    /** Sets a stored trace, unless there is one already. */
-    void restore(ImmutableList<ArrayType> types, LivenessTrace trace) {
-        TypeState state = stateToRecord(types);
-        if (state.plan().isEmpty()) {
-            state.restored(trace);
-            state.plan().ifPresent(plan -> families.add(types, trace));
-        }
-    }
-
     /**
      * Finds a recording of other shapes that the coming pass can follow, unless it has its own. May
      * run the block on trial, on small inputs of zeros.

@@ -2,15 +2,11 @@ package org.djlplan.memplan.internal.djl.liveness;
 
 import java.util.Optional;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The recording and the plan of a block's forward passes with inputs of certain types. Thread-safe.
  */
 final class TypeState {
-
-    private static final Logger logger = LoggerFactory.getLogger(TypeState.class);
 
     /** Number of consecutive divergent passes before a new recording. */
     private static final int MOST_DIVERGENCES = 2;
@@ -91,26 +87,12 @@ final class TypeState {
         }
     }
 
-    /** Sets a stored trace. It does not count as a recording, so a new one may follow. */
-    synchronized void restored(LivenessTrace trace) {
-        try {
-            plan = Optional.of(new ReplayPlan(trace, false));
-        } catch (IllegalArgumentException e) {
-            logger.warn("A stored trace is of no use: {}", e.getMessage());
-        }
-    }
-
     /** Sets the trace of inputs of other shapes, which the next pass will try. */
     synchronized void borrow(LivenessTrace trace) {
         if (wantsRecording()) {
             plan = Optional.of(new ReplayPlan(trace, true));
             divergences = 0;
         }
-    }
-
-    /** Returns whether the plan was recorded with inputs of other shapes. */
-    synchronized boolean borrows() {
-        return plan.filter(ReplayPlan::borrowed).isPresent();
     }
 
     /** Sets the trace that a pass made of a borrowed plan. */
@@ -136,10 +118,5 @@ final class TypeState {
         if (divergences >= MOST_DIVERGENCES && recordings < MOST_RECORDINGS) {
             plan = Optional.empty();
         }
-    }
-
-    /** Returns whether the next pass closes the same arrays as later ones. */
-    synchronized boolean settled() {
-        return plan.isPresent() ? divergences == 0 : !wantsRecording();
     }
 }

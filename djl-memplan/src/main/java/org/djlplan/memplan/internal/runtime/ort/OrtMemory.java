@@ -14,6 +14,7 @@ import org.djlplan.memplan.internal.runtime.Keeping;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.OutputArena;
+import org.djlplan.memplan.internal.runtime.PredictionTally;
 import org.djlplan.memplan.internal.runtime.RunCounters;
 import org.djlplan.memplan.internal.runtime.RunEvents;
 import org.djlplan.memplan.internal.runtime.Settling;
@@ -47,7 +48,7 @@ public final class OrtMemory implements AutoCloseable {
     private final Settling settling = new Settling(() -> {});
 
     private final Optional<OrtBudget> budget;
-    private final OrtTally tally = new OrtTally();
+    private final PredictionTally tally = new PredictionTally();
     private boolean closed;
     private int open;
     private boolean recordsNext;
@@ -106,6 +107,9 @@ public final class OrtMemory implements AutoCloseable {
 
     private <T> T inArena(Supplier<T> pass) {
         Optional<Run> run = begin();
+        if (run.isEmpty()) {
+            tally.outsideArenas();
+        }
         long refused = 0;
         try {
             return pass.get();
@@ -151,11 +155,7 @@ public final class OrtMemory implements AutoCloseable {
      * @throws BudgetTooSmallException if they have not
      */
     public void checkBudget() throws BudgetTooSmallException {
-        budget.orElseThrow().check(reachedBytes());
-    }
-
-    private synchronized long reachedBytes() {
-        return tally.reachedBytes();
+        budget.orElseThrow().check(tally.reachedBytes());
     }
 
     private long limitBytes() {
@@ -213,7 +213,7 @@ public final class OrtMemory implements AutoCloseable {
 
     /** Ends a run on its thread, also if there is no memory for what it recorded. */
     private void end(Run run) {
-        long bytes = OrtNative.djlplan_ort_pause();
+        OrtNative.djlplan_ort_pause();
         try {
             if (run.recorded()) {
                 note(
@@ -224,7 +224,7 @@ public final class OrtMemory implements AutoCloseable {
         } finally {
             OrtNative.djlplan_run_finish(run.run(), run.counters(), NONE, 0);
             try {
-                count(run.counters(), bytes);
+                tally.online(run.counters());
                 if (outputs.isPresent()) {
                     outputs.get().note(run.counters()[RunCounters.KEPT_REACHED]);
                 }
@@ -248,7 +248,6 @@ public final class OrtMemory implements AutoCloseable {
      * does not identify the pass of an allocation.
      */
     private synchronized boolean enter() {
-        tally.begun();
         if (closed || VirtualThreads.isCurrent()) {
             return false;
         }
@@ -263,8 +262,9 @@ public final class OrtMemory implements AutoCloseable {
         }
     }
 
-    private synchronized void count(long[] counters, long bytes) {
-        tally.placed(counters, bytes);
+    /** Returns to the system the memory of idle arenas of the model's pool. */
+    public void trim() {
+        need.trimPool();
     }
 
     /** Records the allocations of the next prediction. */
@@ -291,7 +291,7 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     /** Returns the report of the predictions so far. */
-    public synchronized PlanReport report() {
+    public PlanReport report() {
         return new PlanReportRecord(
                 ENGINE,
                 Optional.empty(),

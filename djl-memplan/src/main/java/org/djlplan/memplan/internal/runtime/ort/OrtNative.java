@@ -32,7 +32,7 @@ final class OrtNative {
 
     static native long djlplan_ort_refused();
 
-    static native long djlplan_ort_pause();
+    static native void djlplan_ort_pause();
 
     static native Pointer djlplan_ort_table();
 

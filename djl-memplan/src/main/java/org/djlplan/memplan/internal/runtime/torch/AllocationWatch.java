@@ -2,8 +2,9 @@ package org.djlplan.memplan.internal.runtime.torch;
 
 import java.util.Optional;
 import java.util.Set;
-import org.djlplan.memplan.internal.formula.QuickPlan;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
+import org.djlplan.memplan.internal.runtime.RunCounters;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
@@ -27,18 +28,11 @@ interface AllocationWatch extends AutoCloseable {
     void close();
 
     /**
-     * Takes over a plan.
+     * Takes over a plan of recorded allocations.
      *
      * @throws IllegalArgumentException if it refuses the plan
      */
-    Placing take(AllocationPlans.Placement placement);
-
-    /**
-     * Takes over the plan of a shape that was not recorded.
-     *
-     * @throws IllegalArgumentException if it refuses the plan
-     */
-    Placing take(QuickPlan plan);
+    Placing take(AllocationTrace trace, OffsetPlan plan);
 
     /**
      * A plan in use by predictions. If it is closed while runs use it, it is freed after the last
@@ -74,44 +68,59 @@ interface AllocationWatch extends AutoCloseable {
         Outcome finish();
     }
 
-    /**
-     * The result of a prediction's allocations.
-     *
-     * @param placed number of allocations that got their planned place
-     * @param refused number of allocations that got another place, because the planned one was
-     *     still in use
-     * @param diverged number of allocations from the first one with an unplanned size to the last
-     *     one
-     * @param missing number of planned allocations that were not made
-     * @param outside number of allocations for which the arena had no room
-     * @param alive indices of the planned allocations that outlive the prediction
-     * @param escaped how many allocations in the arena outlive the prediction
-     * @param reachedBytes the end of the highest block in the arena
-     * @param mostBytes the most bytes of the arena that were in use at once
-     */
-    record Outcome(
-            long placed,
-            long refused,
-            long diverged,
-            long missing,
-            long outside,
-            Set<Integer> alive,
-            long escaped,
-            long reachedBytes,
-            long mostBytes) {
+    /** The result of a prediction's allocations. */
+    final class Outcome {
 
-        public Outcome {
-            alive = ImmutableSet.copyOf(alive);
+        /** An arena that is larger than the bytes in use by no more than this is good enough. */
+        private static final long LITTLE_BYTES = 4 << 20;
+
+        private static final int LITTLE_PART = 20;
+
+        private final long[] counters;
+        private final ImmutableSet<Integer> alive;
+
+        /**
+         * @param counters by {@link RunCounters}
+         * @param alive numbers of the planned allocations that outlive the prediction
+         */
+        Outcome(long[] counters, Set<Integer> alive) {
+            this.counters = counters.clone();
+            this.alive = ImmutableSet.copyOf(alive);
         }
 
-        /** Returns whether the prediction allocated as recorded. */
-        boolean asRecorded() {
-            return diverged == 0 && missing == 0;
+        /** Returns the counters, by {@link RunCounters}. */
+        long[] counters() {
+            return counters.clone();
         }
 
-        /** Returns the number of allocations that did not get their planned place. */
-        long unplanned() {
-            return refused + diverged + outside;
+        /** Returns the numbers of the planned allocations that outlive the prediction. */
+        Set<Integer> alive() {
+            return alive;
+        }
+
+        /** Returns how many allocations in the arena outlive the prediction. */
+        long escaped() {
+            return counters[RunCounters.ALIVE];
+        }
+
+        /** Returns the end of the highest block in the arena. */
+        long reachedBytes() {
+            return counters[RunCounters.REACHED];
+        }
+
+        /** Returns whether the prediction allocated as planned. */
+        boolean asPlanned() {
+            return counters[RunCounters.DIVERGED] == 0 && counters[RunCounters.MISSING] == 0;
+        }
+
+        /** Returns whether the arena is clearly larger than the bytes that were in use at once. */
+        boolean isWasteful() {
+            return isMuchMore(reachedBytes(), counters[RunCounters.MOST_BYTES]);
+        }
+
+        /** Returns whether an arena is clearly larger than another one. */
+        static boolean isMuchMore(long bytes, long other) {
+            return bytes - other > Math.max(LITTLE_BYTES, other / LITTLE_PART);
         }
     }
 }

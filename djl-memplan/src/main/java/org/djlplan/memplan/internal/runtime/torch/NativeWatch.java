@@ -4,7 +4,7 @@ import com.sun.jna.Pointer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import org.djlplan.memplan.internal.formula.QuickPlan;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.RunCounters;
@@ -62,16 +62,6 @@ final class NativeWatch implements AllocationWatch {
     }
 
     @Override
-    public Placing take(AllocationPlans.Placement placement) {
-        return newPlan(placement);
-    }
-
-    @Override
-    public Placing take(QuickPlan plan) {
-        return newPlan(plan);
-    }
-
-    @Override
     public synchronized void close() {
         if (!closed && escapes != null) {
             TorchNative.djlplan_escapes_delete(escapes);
@@ -80,29 +70,17 @@ final class NativeWatch implements AllocationWatch {
         closed = true;
     }
 
-    private NativePlan newPlan(AllocationPlans.Placement placement) {
-        List<Allocation> trace = placement.trace().allocations();
-        long[] bytes = new long[trace.size()];
-        long[] offsets = new long[trace.size()];
-        for (int i = 0; i < bytes.length; i++) {
-            bytes[i] = trace.get(i).bytes();
-            offsets[i] = trace.get(i).plannable() ? placement.plan().plan().offsetOf(i) : NO_PLACE;
-        }
-        return newPlan(bytes, offsets, placement.plan().arenaBytes());
-    }
-
-    private NativePlan newPlan(QuickPlan quick) {
-        long[] bytes = new long[quick.guess().size()];
+    @Override
+    public Placing take(AllocationTrace trace, OffsetPlan places) {
+        List<Allocation> allocations = trace.allocations();
+        long[] bytes = new long[allocations.size()];
         long[] offsets = new long[bytes.length];
         for (int i = 0; i < bytes.length; i++) {
-            bytes[i] = quick.guess().bytes(i);
-            offsets[i] = quick.offset(i);
+            bytes[i] = allocations.get(i).bytes();
+            offsets[i] = allocations.get(i).plannable() ? places.offsetOf(i) : NO_PLACE;
         }
-        return newPlan(bytes, offsets, quick.arenaBytes());
-    }
-
-    private NativePlan newPlan(long[] bytes, long[] offsets, long arenaBytes) {
-        Pointer plan = TorchNative.djlplan_plan_create(bytes, offsets, bytes.length, arenaBytes);
+        Pointer plan =
+                TorchNative.djlplan_plan_create(bytes, offsets, bytes.length, places.totalBytes());
         if (plan == null) {
             throw new IllegalArgumentException(
                     "the native library refuses a plan of " + bytes.length + " allocations");
@@ -174,15 +152,8 @@ final class NativeWatch implements AllocationWatch {
                 outputs.get().note(counters[RunCounters.KEPT_REACHED]);
             }
             return new Outcome(
-                    counters[RunCounters.PLACED],
-                    counters[RunCounters.REFUSED],
-                    counters[RunCounters.DIVERGED],
-                    counters[RunCounters.MISSING],
-                    alive.length == 0 ? counters[RunCounters.OUTSIDE] : 0,
-                    counters[RunCounters.ALIVE] == 0 ? ImmutableSet.of() : numbers(alive),
-                    counters[RunCounters.ALIVE],
-                    counters[RunCounters.REACHED],
-                    counters[RunCounters.MOST_BYTES]);
+                    counters,
+                    counters[RunCounters.ALIVE] == 0 ? ImmutableSet.of() : numbers(alive));
         }
 
         private static ImmutableSet<Integer> numbers(int[] alive) {

@@ -4,9 +4,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.djlplan.memplan.internal.formula.QuickPlan;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 
 /**
  * The arenas of one model's predictions: the pool that they are leased from, the number that may be
@@ -48,17 +49,6 @@ final class TorchArenas implements AutoCloseable {
 
         /** Runs after the arena was returned. */
         default void closed() {}
-    }
-
-    /**
-     * Begins an online prediction on this thread that is not recorded; empty if there is no arena
-     * for it, or a run is current.
-     *
-     * @param wait how long to wait for an arena
-     * @param tally counts its result
-     */
-    Optional<TorchPrediction> begin(Duration wait, AllocationSequence.Tally tally) {
-        return begin(wait, false, (run, failed) -> tally.finish(run));
     }
 
     /**
@@ -120,7 +110,7 @@ final class TorchArenas implements AutoCloseable {
     /**
      * Begins a pass on this thread that allocates differently from predictions. Memory that it
      * frees is returned to the system at once, because later predictions do not need it. Empty as
-     * for {@link #begin(Duration, AllocationSequence.Tally)}.
+     * for {@link #begin(Duration, boolean, Ending)}.
      */
     Optional<TorchPrediction> beginOneOff() {
         pool.freeIdle();
@@ -140,11 +130,6 @@ final class TorchArenas implements AutoCloseable {
                 });
     }
 
-    /** Returns whether a prediction would have an arena to itself, as recent ones had. */
-    boolean isAlone() {
-        return need.isAlone();
-    }
-
     /**
      * Begins a prediction on this thread in an arena of its own; empty if there is none.
      *
@@ -156,31 +141,16 @@ final class TorchArenas implements AutoCloseable {
         return need.tryLeaseAlone(bytes).flatMap(lease -> begin(lease, replay, true, ending));
     }
 
-    /** Takes over a plan, as {@link AllocationWatch#take(AllocationPlans.Placement)} does. */
-    AllocationWatch.Placing take(AllocationPlans.Placement placement) {
-        return watch.take(placement);
-    }
-
-    /** Takes over a plan, as {@link AllocationWatch#take(QuickPlan)} does. */
-    AllocationWatch.Placing take(QuickPlan plan) {
-        return watch.take(plan);
-    }
-
-    /** Announces predictions that have a plan, until the result is closed. */
-    ArenaPool.Need announce(long arenaBytes) {
-        return pool.announce(arenaBytes, true);
+    /** Takes over a plan, as {@link AllocationWatch#take} does. */
+    AllocationWatch.Placing take(AllocationTrace trace, OffsetPlan plan) {
+        return watch.take(trace, plan);
     }
 
     /**
-     * Leases an arena for a prediction that has a plan, as {@link ArenaPool.Need#tryLease} does.
+     * Returns to the system the memory of idle arenas, and of arenas in use when they are returned.
      */
-    Optional<ArenaPool.Lease> tryLease(ArenaPool.Need planned, Duration wait) {
-        return planned.tryLease(most, wait);
-    }
-
-    /** Returns to the system the memory of idle arenas that no plan needs. */
-    void trimIdle() {
-        pool.trimIdle();
+    void trim() {
+        pool.trimAll();
     }
 
     /** Returns the size of all arenas of the pool. */

@@ -3,7 +3,8 @@ package org.djlplan.memplan.internal.runtime.torch;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.graph.ArrayType;
@@ -15,63 +16,73 @@ import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.OutputArena;
-import org.djlplan.memplan.internal.runtime.PlanFigures;
+import org.djlplan.memplan.internal.runtime.PredictionTally;
 import org.djlplan.memplan.internal.runtime.Settling;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
-import org.djlplan.memplan.internal.source.block.LivenessTrace;
+import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The planned memory of one PyTorch model. Thread-safe. */
+/**
+ * The memory of one PyTorch model's predictions. Each allocation gets the lowest free place in an
+ * arena ({@link TorchArenas}); where that takes much more memory than is in use at once,
+ * predictions follow a plan ({@link RecurringPlans}). Thread-safe.
+ */
 public final class TorchMemory implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(TorchMemory.class);
 
-    /** How long closing waits for recordings to be planned and stored. */
-    private static final Duration LONGEST_ANALYSIS = Duration.ofSeconds(5);
-
     private final String model;
     private final boolean isRehearsal;
     private final Passes.Model passes;
-    private final PlansOnDemand plans;
+    private final Function<AllocationTrace, EvaluatedPlan> planner;
     private final Optional<StreamedWeights> weights;
-    private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
+    private final PredictionTally tally = new PredictionTally();
     private final TorchArenas arenas;
-    private final AllocationSequences sequences;
-    private final ShapePlans shapes;
 
-    /** Returns memory that recording and planning freed; the weights are not read from a file. */
+    /** Empty, and its class not loaded, until a prediction shows that a plan may pay. */
+    private volatile Optional<RecurringPlans> plans = Optional.empty();
+
+    private final Recording recording = new Recording();
+
+    /** Returns memory that loading freed; the weights are not read from a file. */
     private final Settling settling = new Settling(() -> {});
 
     private volatile Optional<String> stopped = Optional.empty();
     private volatile boolean closed;
 
+    /** A recording for commands. */
+    private static final class Recording {
+        private final AtomicBoolean wanted = new AtomicBoolean();
+        private volatile Optional<AllocationTrace> last = Optional.empty();
+    }
+
     /**
      * @param model its name, for warnings
      * @param workers how many passes run at once, which limits its arenas
-     * @param plans plans the model; called at the first prediction, when the model is loaded
+     * @param planner plans recorded allocations
      * @param weights the weights of a model with a budget; closed with this object
      */
     public TorchMemory(
             String model,
             WorkerCount workers,
-            Supplier<AllocationPlans> plans,
+            Function<AllocationTrace, EvaluatedPlan> planner,
             Optional<StreamedWeights> weights) {
-        this(model, false, workers, plans, weights);
+        this(model, false, workers, planner, weights);
     }
 
     private TorchMemory(
             String model,
             boolean isRehearsal,
             WorkerCount workers,
-            Supplier<AllocationPlans> plans,
+            Function<AllocationTrace, EvaluatedPlan> planner,
             Optional<StreamedWeights> weights) {
         this.model = model;
         this.isRehearsal = isRehearsal;
         this.weights = weights;
-        this.plans = new PlansOnDemand(plans);
+        this.planner = planner;
         // First, because it binds the native library.
         passes = Passes.open();
         try {
@@ -88,8 +99,6 @@ public final class TorchMemory implements AutoCloseable {
             passes.close();
             throw e;
         }
-        sequences = new AllocationSequences(model, this.plans, arenas, tally);
-        shapes = new ShapePlans(this.plans, arenas, Analysis::offer, tally, System::nanoTime);
     }
 
     private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool, int most) {
@@ -98,15 +107,20 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     /**
-     * Loads the classes of a first prediction by beginning and ending an empty one, which is not
-     * planned. Needs no engine. Problems are not logged.
-     *
-     * @param plans a plan of any model
+     * Loads the classes of a first prediction by beginning and ending an empty one. Needs no
+     * engine. Problems are not logged.
      */
-    public static void rehearse(AllocationPlans plans) {
+    public static void rehearse() {
         WorkerCount workers = new WorkerCount(WorkerCount.AUTO);
         try (TorchMemory memory =
-                new TorchMemory("rehearsal", true, workers, () -> plans, Optional.empty())) {
+                new TorchMemory(
+                        "rehearsal",
+                        true,
+                        workers,
+                        trace -> {
+                            throw new IllegalStateException("a rehearsal makes no plan");
+                        },
+                        Optional.empty())) {
             TorchPrediction prediction = memory.begin(List.of(), false);
             prediction.pause();
             prediction.finish();
@@ -118,7 +132,7 @@ public final class TorchMemory implements AutoCloseable {
      * the prediction ends, such as memory for the arena, the engine makes the model's allocations
      * from then on, with one warning.
      *
-     * @param inputs not called if predictions seldom have the same types
+     * @param inputs not called unless the model has plans or a budget
      * @param mayWait whether it may wait for an arena that another prediction returns
      */
     public TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, boolean mayWait) {
@@ -152,7 +166,6 @@ public final class TorchMemory implements AutoCloseable {
             countUnplanned();
             return TorchPrediction.unplanned();
         }
-        tally.predictions.incrementAndGet();
         settling.begin();
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
@@ -160,40 +173,50 @@ public final class TorchMemory implements AutoCloseable {
             return begin(inputs, mayWait ? ArenaPool.LONGEST_WAIT : Duration.ZERO);
         } catch (RuntimeException | Error e) {
             stop(e);
-            tally.unplannedPredictions.incrementAndGet();
+            countUnplanned();
             return TorchPrediction.unplanned();
         } finally {
             beginning.close();
         }
     }
 
-    /**
-     * Begins a prediction. Rare inputs have no plan of their own; formulas of other shapes may
-     * place them.
-     */
     private TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, Duration wait) {
-        if (sequences.isPassedOver()) {
-            tally.unplannedPredictions.incrementAndGet();
-            return arenas.begin(wait, tally).orElseGet(TorchPrediction::unplanned);
+        Optional<TorchPrediction> begun = Optional.empty();
+        if (recording.wanted.compareAndSet(true, false)) {
+            begun = arenas.begin(wait, true, this::endRecorded);
+        } else if (plans.isPresent()) {
+            Optional<PredictionKind> kind = kind(inputs);
+            begun =
+                    kind.isPresent()
+                            ? plans.get().begin(kind.get(), wait)
+                            : arenas.begin(wait, false, this::endOnline);
+        } else {
+            begun = arenas.begin(wait, false, this::endOnline);
         }
-        Optional<PredictionKind> known = kind(inputs);
-        if (known.isEmpty()) {
-            tally.unplannedPredictions.incrementAndGet();
-            return TorchPrediction.unplanned();
+        if (begun.isEmpty()) {
+            countUnplanned();
         }
-        PredictionKind kind = known.get();
-        AllocationSequence sequence = sequences.ofPrediction(kind);
-        if (sequence != null) {
-            return sequence.begin(wait);
+        return begun.orElseGet(TorchPrediction::unplanned);
+    }
+
+    private AllocationWatch.Outcome endOnline(AllocationWatch.Run run, boolean failed) {
+        AllocationWatch.Outcome outcome = run.finish();
+        tally.online(outcome.counters());
+        if (outcome.isWasteful()) {
+            planRecurring();
         }
-        Optional<TorchPrediction> begun = shapes.begin(kind.inputs(), kind.threads(), wait);
-        if (begun.isPresent()) {
-            sequences.foundOther();
-            return begun.get();
+        return outcome;
+    }
+
+    private AllocationWatch.Outcome endRecorded(AllocationWatch.Run run, boolean failed) {
+        recording.last = failed ? Optional.empty() : run.recorded();
+        return endOnline(run, failed);
+    }
+
+    private synchronized void planRecurring() {
+        if (plans.isEmpty() && !closed && stopped.isEmpty()) {
+            plans = Optional.of(new RecurringPlans(model, planner, arenas, tally));
         }
-        tally.unplannedPredictions.incrementAndGet();
-        begun = shapes.beginOnline(kind.inputs(), kind.threads(), wait);
-        return begun.isPresent() ? begun.get() : TorchPrediction.unplanned();
     }
 
     /**
@@ -207,24 +230,6 @@ public final class TorchMemory implements AutoCloseable {
             logger.debug("{} is called with inputs that have no types", model, e);
             return Optional.empty();
         }
-    }
-
-    /**
-     * Predicts the memory of a prediction in bytes: its arena and its outputs. Empty if the
-     * recordings so far do not determine it. Waits for a limited time until pending recordings are
-     * analyzed.
-     */
-    public OptionalLong expectedBytes(List<ArrayType> inputs) {
-        if (closed || stopped.isPresent()) {
-            return OptionalLong.empty();
-        }
-        int threads = TorchSettings.current().threads();
-        OptionalLong known = shapes.bytes(inputs, threads);
-        if (known.isPresent()) {
-            return known;
-        }
-        settleOwn();
-        return shapes.bytes(inputs, threads);
     }
 
     /**
@@ -268,8 +273,7 @@ public final class TorchMemory implements AutoCloseable {
             logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
         }
         logger.debug("This is what happened", problem);
-        sequences.close();
-        shapes.close();
+        closePlans();
         arenas.stopOnline();
     }
 
@@ -278,22 +282,14 @@ public final class TorchMemory implements AutoCloseable {
         return weights.isPresent();
     }
 
-    /** Waits for a limited time until all recordings so far are planned. */
-    public static void settle() {
-        Analysis.offerDeferred();
-        Analysis.await(LONGEST_ANALYSIS);
-    }
-
-    /** Waits for a limited time until the recordings of this model are planned. */
-    private void settleOwn() {
-        sequences.planAnyway();
-        Analysis.await(LONGEST_ANALYSIS);
-    }
-
-    /** Counts a prediction that was not planned. */
+    /** Counts a prediction outside of arenas. */
     public void countUnplanned() {
-        tally.predictions.incrementAndGet();
-        tally.unplannedPredictions.incrementAndGet();
+        tally.outsideArenas();
+    }
+
+    /** Counts a prediction that {@link #beginOneOff} begins. */
+    public void countOneOff() {
+        tally.oneOff();
     }
 
     /** Runs a pass in the engine's own memory. */
@@ -306,39 +302,24 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    /** Returns when the arrays of an imperative block are closed, if it is known. */
-    public Optional<LivenessTrace> liveness(List<ArrayType> inputs) {
-        if (closed || stopped.isPresent()) {
-            return Optional.empty();
-        }
-        try {
-            return sequences.liveness(PredictionKind.of(inputs));
-        } catch (RuntimeException | Error e) {
-            stop(e);
-            return Optional.empty();
-        }
+    /** Returns to the system the memory of idle arenas of the model's pool. */
+    public void trim() {
+        arenas.trim();
     }
 
-    /** Sets when the arrays of an imperative block are closed. */
-    public void keepLiveness(List<ArrayType> inputs, LivenessTrace trace) {
-        if (closed || stopped.isPresent()) {
-            return;
-        }
-        try {
-            sequences.keepLiveness(PredictionKind.of(inputs), trace);
-        } catch (RuntimeException | Error e) {
-            stop(e);
-        }
+    /** Records the allocations of the next prediction. */
+    public void recordNext() {
+        recording.wanted.set(true);
     }
 
-    /** Returns the plan in use with the largest arena. */
-    public Optional<EvaluatedPlan> largest() {
-        return sequences.largest();
+    /** Returns the allocations of the prediction that was recorded last. */
+    public Optional<AllocationTrace> recorded() {
+        return recording.last;
     }
 
     /** Returns the size of the arena of a model with a budget, which it does not share. */
     private long arenaBytes() {
-        return Math.max(largest().map(EvaluatedPlan::arenaBytes).orElse(0L), arenas.bytes());
+        return Math.max(tally.reachedBytes(), arenas.bytes());
     }
 
     /**
@@ -350,36 +331,28 @@ public final class TorchMemory implements AutoCloseable {
         weights.orElseThrow().setBudget(budget, arenaBytes());
     }
 
-    /** Returns the report so far, with the figures of the largest plan. */
+    /** Returns the report so far. */
     public PlanReport report() {
-        Optional<EvaluatedPlan> largest = largest();
         return new PlanReportRecord(
                 "PyTorch",
                 stopped,
-                PlanFigures.of(largest, 0),
+                tally.plan(),
                 List.of(),
-                new PlanReportRecord.Predictions(
-                        tally.predictions.get(),
-                        tally.unplannedPredictions.get(),
-                        tally.online.get(),
-                        tally.unplannedAllocations.get(),
-                        tally.recordings.get(),
-                        tally.escaped.get(),
-                        tally.byFormula.get()),
+                tally.predictions(),
                 Optional.empty(),
                 weights.map(streamed -> streamed.report(arenaBytes())));
     }
 
+    private synchronized void closePlans() {
+        plans.ifPresent(RecurringPlans::close);
+        plans = Optional.empty();
+    }
+
     @Override
     public void close() {
-        if (!isRehearsal) {
-            settleOwn();
-        }
         closed = true;
         settling.close();
-        sequences.close();
-        shapes.close();
-        plans.close();
+        closePlans();
         weights.ifPresent(StreamedWeights::close);
         arenas.close();
         passes.close();

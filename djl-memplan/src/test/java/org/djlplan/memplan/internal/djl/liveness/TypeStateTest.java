@@ -10,7 +10,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.source.block.LivenessTrace;
-import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
 
 class TypeStateTest {
@@ -35,17 +34,14 @@ class TypeStateTest {
     @Test
     void wantsRecording_new_untilThereIsAPlan() {
         assertTrue(state.wantsRecording());
-        assertFalse(state.settled());
         state.recorded(trace(1));
         assertFalse(state.wantsRecording());
-        assertTrue(state.settled());
         assertFalse(plan().borrowed());
         assertEquals(Optional.empty(), state.recordedIn());
     }
 
     @Test
-    void refused_isSettledWithoutAPlan() {
-        assertTrue(TypeState.refused().settled());
+    void refused_wantsNoRecording() {
         assertFalse(TypeState.refused().wantsRecording());
     }
 
@@ -53,7 +49,6 @@ class TypeStateTest {
     void replayed_twoDivergencesInARow_recordsAgain() {
         state.recorded(trace(1));
         state.replayed(plan(), true);
-        assertFalse(state.settled());
         assertFalse(state.wantsRecording());
         state.replayed(plan(), true);
         assertTrue(state.wantsRecording());
@@ -65,7 +60,6 @@ class TypeStateTest {
         for (int i = 0; i < 5; i++) {
             state.replayed(plan(), true);
             state.replayed(plan(), false);
-            assertTrue(state.settled());
         }
     }
 
@@ -88,7 +82,7 @@ class TypeStateTest {
         state.recorded(trace(1));
         state.replayed(before, true);
         state.replayed(before, true);
-        assertTrue(state.settled());
+        assertFalse(state.wantsRecording());
     }
 
     @Test
@@ -110,7 +104,6 @@ class TypeStateTest {
             state.failed(plan());
         }
         assertFalse(state.wantsRecording());
-        assertTrue(state.settled());
     }
 
     @Test
@@ -122,17 +115,14 @@ class TypeStateTest {
         assertFalse(state.wantsRecording());
         state.borrow(trace(2));
         assertEquals(Optional.empty(), state.plan());
-        assertTrue(state.settled());
     }
 
     @Test
     void borrow_onlyWhereNothingWasRecorded() {
         state.borrow(trace(1));
-        assertTrue(state.borrows());
         assertTrue(plan().borrowed());
         state.recorded(trace(2));
         state.borrow(trace(3));
-        assertFalse(state.borrows());
         assertEquals(trace(2), plan().trace());
     }
 
@@ -142,7 +132,6 @@ class TypeStateTest {
         ReplayPlan borrowed = plan();
         state.learnt(borrowed, trace(8));
         assertEquals(trace(8), plan().trace());
-        assertFalse(state.borrows());
         // This pass followed the same plan, but ends later.
         state.learnt(borrowed, trace(9));
         assertEquals(trace(8), plan().trace());
@@ -156,31 +145,8 @@ class TypeStateTest {
         assertEquals(Optional.of(before), state.recordedIn());
         state.outdated();
         assertTrue(state.plan().isPresent());
-        assertFalse(state.settled());
         state.outdated();
         assertEquals(Optional.empty(), state.plan());
-    }
-
-    @Test
-    void restored_countsAsNoRecording() {
-        state.restored(trace(0));
-        assertEquals(trace(0), plan().trace());
-        state.failed(plan());
-        for (int i = 0; i < 3; i++) {
-            assertTrue(state.wantsRecording());
-            state.recorded(trace(i));
-            state.failed(plan());
-        }
-        assertFalse(state.wantsRecording());
-    }
-
-    @Test
-    void restored_unknownElementType_warnsAndRecords() {
-        try (LogCapture log = new LogCapture()) {
-            state.restored(trace("float8", 1));
-            assertEquals(1, log.ours("WARN").size(), log.lines().toString());
-        }
-        assertTrue(state.wantsRecording());
     }
 
     @Test

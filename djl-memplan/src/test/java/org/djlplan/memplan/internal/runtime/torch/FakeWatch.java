@@ -7,8 +7,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
-import org.djlplan.memplan.internal.formula.QuickPlan;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
+import org.djlplan.memplan.internal.runtime.RunCounters;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 
 /**
@@ -17,81 +18,50 @@ import org.djlplan.memplan.internal.source.trace.AllocationTrace;
  */
 final class FakeWatch implements AllocationWatch {
 
-    /** The outcome of a prediction that ran as planned. */
-    static final Outcome AS_PLANNED = outcome(1, 0, 0, 0, Set.of());
-
     final AtomicInteger liveRuns = new AtomicInteger();
     final AtomicInteger livePlans = new AtomicInteger();
     final AtomicInteger recordings = new AtomicInteger();
-
-    /** Number of predictions without a plan, including recordings. */
-    final AtomicInteger fits = new AtomicInteger();
-
     final AtomicInteger replays = new AtomicInteger();
 
     /** The result of a recording. */
     volatile Supplier<Optional<AllocationTrace>> recorded = Optional::empty;
 
+    /** The outcome of a prediction without a plan. */
+    volatile Outcome online = outcome(0, 0);
+
     /** The outcome of a prediction with a plan. */
-    volatile Outcome outcome = AS_PLANNED;
+    volatile Outcome placed = outcome(0, 0);
 
-    /** Whether the thread already has a current run. */
-    volatile boolean occupied;
+    static Outcome outcome(long reachedBytes, long mostBytes) {
+        long[] counters = new long[RunCounters.COUNT];
+        counters[RunCounters.REACHED] = reachedBytes;
+        counters[RunCounters.MOST_BYTES] = mostBytes;
+        return new Outcome(counters, Set.of());
+    }
 
-    /** Whether there is no memory for runs. */
-    volatile boolean outOfMemory;
+    static Outcome diverged() {
+        long[] counters = new long[RunCounters.COUNT];
+        counters[RunCounters.DIVERGED] = 1;
+        return new Outcome(counters, Set.of());
+    }
 
-    /** Whether there is no memory for outcomes. */
-    volatile boolean outOfMemoryAtEnd;
-
-    /** Whether nothing that is placed outlives the forward pass. */
-    volatile boolean endsWithPass;
-
-    /** Whether plans are refused. */
-    volatile boolean refuses;
-
-    /** Runs when a plan is closed. */
-    volatile Runnable whenClosed = () -> {};
-
-    static Outcome outcome(
-            long placed, long refused, long diverged, long missing, Set<Integer> alive) {
-        return new Outcome(placed, refused, diverged, missing, 0, alive, alive.size(), 0, 0);
+    static Outcome escaped(int number) {
+        long[] counters = new long[RunCounters.COUNT];
+        counters[RunCounters.ALIVE] = 1;
+        return new Outcome(counters, Set.of(number));
     }
 
     @Override
     public Optional<Run> fit(Arena arena, boolean wanted) {
-        requireMemory();
-        if (occupied) {
-            return Optional.empty();
-        }
-        fits.incrementAndGet();
         recordings.addAndGet(wanted ? 1 : 0);
         return Optional.of(new FakeRun(true));
-    }
-
-    private void requireMemory() {
-        if (outOfMemory) {
-            throw new OutOfMemoryError();
-        }
     }
 
     @Override
     public void close() {}
 
     @Override
-    public Placing take(AllocationPlans.Placement placement) {
-        return take(placement.plan().arenaBytes());
-    }
-
-    @Override
-    public Placing take(QuickPlan plan) {
-        return take(plan.arenaBytes());
-    }
-
-    private Placing take(long arenaBytes) {
-        if (refuses) {
-            throw new IllegalArgumentException("refused");
-        }
+    public Placing take(AllocationTrace trace, OffsetPlan plan) {
         livePlans.incrementAndGet();
         return new Placing() {
             private boolean closed;
@@ -99,11 +69,7 @@ final class FakeWatch implements AllocationWatch {
             @Override
             public Optional<Run> replay(Arena arena) {
                 assertFalse(closed, "used after it was closed");
-                assertTrue(arena.bytes() >= arenaBytes);
-                requireMemory();
-                if (occupied) {
-                    return Optional.empty();
-                }
+                assertTrue(arena.bytes() >= plan.totalBytes());
                 replays.incrementAndGet();
                 return Optional.of(new FakeRun(false));
             }
@@ -112,7 +78,6 @@ final class FakeWatch implements AllocationWatch {
             public void close() {
                 assertFalse(closed, "closed twice");
                 closed = true;
-                whenClosed.run();
                 livePlans.decrementAndGet();
             }
         };
@@ -120,12 +85,12 @@ final class FakeWatch implements AllocationWatch {
 
     private final class FakeRun implements AllocationWatch.Run {
 
-        private final boolean recording;
+        private final boolean isOnline;
         private boolean paused;
         private boolean finished;
 
-        FakeRun(boolean recording) {
-            this.recording = recording;
+        FakeRun(boolean isOnline) {
+            this.isOnline = isOnline;
             liveRuns.incrementAndGet();
         }
 
@@ -133,12 +98,12 @@ final class FakeWatch implements AllocationWatch {
         public boolean pause() {
             assertFalse(paused, "paused twice");
             paused = true;
-            return !recording && endsWithPass;
+            return false;
         }
 
         @Override
         public Optional<AllocationTrace> recorded() {
-            assertTrue(recording && paused && !finished);
+            assertTrue(isOnline && paused && !finished);
             return recorded.get();
         }
 
@@ -148,10 +113,7 @@ final class FakeWatch implements AllocationWatch {
             assertFalse(finished, "finished twice");
             finished = true;
             liveRuns.decrementAndGet();
-            if (outOfMemoryAtEnd) {
-                throw new OutOfMemoryError();
-            }
-            return recording ? outcome(0, 0, 0, 0, Set.of()) : outcome;
+            return isOnline ? online : placed;
         }
     }
 }

@@ -44,11 +44,6 @@ class StreamedWeightsTest {
         }
 
         @Override
-        public void offer(StoreKey key, WeightTrace value) {
-            throw new AssertionError();
-        }
-
-        @Override
         public void flush() {}
     }
 

@@ -1,31 +1,34 @@
-package org.djlplan.memplan.internal.runtime.ort;
+package org.djlplan.memplan.internal.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import org.djlplan.memplan.internal.report.PlanReportRecord;
-import org.djlplan.memplan.internal.runtime.RunCounters;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 
-class OrtTallyTest {
+class PredictionTallyTest {
 
-    private final OrtTally tally = new OrtTally();
+    private final PredictionTally tally = new PredictionTally();
 
-    private void predict(long fitted, long bytes, long mostBytes, long reached) {
+    private static long[] counters(long fitted, long bytes, long mostBytes, long reached) {
         long[] counters = new long[RunCounters.COUNT];
         counters[RunCounters.FITTED] = fitted;
         counters[RunCounters.OUTSIDE] = 2;
         counters[RunCounters.ALIVE] = 1;
+        counters[RunCounters.BYTES] = bytes;
         counters[RunCounters.MOST_BYTES] = mostBytes;
         counters[RunCounters.REACHED] = reached;
-        tally.begun();
-        tally.placed(counters, bytes);
+        return counters;
+    }
+
+    private void predict(long fitted, long bytes, long mostBytes, long reached) {
+        tally.online(counters(fitted, bytes, mostBytes, reached));
     }
 
     @Test
-    void plan_noPredictionWasPlaced_isNone() {
-        tally.begun();
+    void plan_noPredictionHadAnArena_isNone() {
+        tally.outsideArenas();
         assertSame(PlanReport.Plan.NONE, tally.plan());
         assertEquals(0, tally.reachedBytes());
     }
@@ -42,10 +45,22 @@ class OrtTallyTest {
     }
 
     @Test
+    void plan_replanned_isThatOfLaterPredictions() {
+        predict(5, 900, 256, 384);
+        tally.replan();
+        tally.planned("greedy-by-size", counters(5, 900, 256, 256));
+        assertEquals("greedy-by-size", tally.plan().strategy());
+        assertEquals(256, tally.plan().arenaBytes());
+    }
+
+    @Test
     void predictions_countsEachAndSumsWhatWasNotPlaced() {
-        tally.begun();
+        tally.outsideArenas();
         predict(3, 500, 100, 128);
         predict(3, 500, 100, 128);
-        assertEquals(new PlanReportRecord.Predictions(3, 3, 2, 4, 0, 2, 0), tally.predictions());
+        tally.planned("best", counters(3, 500, 100, 128));
+        tally.oneOff();
+        tally.recorded();
+        assertEquals(new PlanReportRecord.Predictions(5, 1, 3, 6, 1, 3), tally.predictions());
     }
 }

@@ -1,9 +1,8 @@
 package org.djlplan.memplan.internal.store;
 
-import static org.djlplan.memplan.internal.store.SamplePlans.FORMAT;
-import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
-import static org.djlplan.memplan.internal.store.SamplePlans.assertSame;
-import static org.djlplan.memplan.internal.store.SamplePlans.small;
+import static org.djlplan.memplan.internal.store.SampleTraces.FORMAT;
+import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
+import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
@@ -25,12 +24,12 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import net.jqwik.api.statistics.Statistics;
-import org.djlplan.memplan.internal.plan.PlanValidator;
+import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.io.MoreFiles;
 
 /** Loads damaged plan files: the result is the complete plan, or nothing and one warning. */
-class PlanFileFuzzTest {
+class StoredFileFuzzTest {
 
     /** Guards against hanging: a load that ends takes far less. */
     private static final Duration HANGS_AFTER = Duration.ofMinutes(2);
@@ -52,45 +51,46 @@ class PlanFileFuzzTest {
     }
 
     @Provide
-    Arbitrary<StoredPlan> plans() {
-        return SamplePlans.any();
+    Arbitrary<WeightTrace> plans() {
+        return SampleTraces.any();
     }
 
     @Provide
     Arbitrary<StoreKey> keys() {
-        return SamplePlans.anyKey();
+        return SampleTraces.anyKey();
     }
 
     /**
      * Loads the plan in the file, and checks that exactly one warning is logged if there is none.
      */
-    private static Optional<StoredPlan> load(byte[] content, StoreKey key) throws IOException {
+    private static Optional<WeightTrace> load(byte[] content, StoreKey key) throws IOException {
         Files.write(file, content);
-        Store<StoredPlan> store = FolderStore.at(new PlanCodec(), folder, folder.resolve("cache"));
+        Store<WeightTrace> store =
+                FolderStore.at(new WeightTraceCodec(), folder, folder.resolve("cache"));
         try (LogCapture log = new LogCapture()) {
-            Optional<StoredPlan> plan =
+            Optional<WeightTrace> plan =
                     assertTimeoutPreemptively(HANGS_AFTER, () -> store.load(key));
             assertEquals(plan.isPresent() ? 0 : 1, log.lines().size(), log.lines()::toString);
             return plan;
         }
     }
 
-    private static void assertEqualOrRefused(StoredPlan expected, byte[] content)
+    private static void assertEqualOrRefused(WeightTrace expected, byte[] content)
             throws IOException {
-        Optional<StoredPlan> plan = load(content, KEY);
+        Optional<WeightTrace> plan = load(content, KEY);
         if (plan.isPresent()) {
-            assertSame(expected, plan.get());
+            assertEquals(expected, plan.get());
         }
     }
 
     @Property(tries = 300)
     void saveLoad_anyPlanUnderAnyKey_isEqual(
-            @ForAll("plans") StoredPlan plan, @ForAll("keys") StoreKey key) {
+            @ForAll("plans") WeightTrace plan, @ForAll("keys") StoreKey key) {
         try (LogCapture log = new LogCapture()) {
-            FolderStore.at(new PlanCodec(), folder, folder.resolve("cache")).save(key, plan);
-            Store<StoredPlan> other =
-                    FolderStore.at(new PlanCodec(), folder, folder.resolve("cache"));
-            assertSame(plan, other.load(key).orElseThrow());
+            FolderStore.at(new WeightTraceCodec(), folder, folder.resolve("cache")).save(key, plan);
+            Store<WeightTrace> other =
+                    FolderStore.at(new WeightTraceCodec(), folder, folder.resolve("cache"));
+            assertEquals(plan, other.load(key).orElseThrow());
             assertEquals(List.of(), log.lines());
         }
     }
@@ -98,7 +98,7 @@ class PlanFileFuzzTest {
     @Example
     void load_anyByteChanged_isEqualOrRefused() throws IOException {
         byte[] whole = FORMAT.toBytes(KEY, small());
-        assertSame(small(), load(whole, KEY).orElseThrow());
+        assertEquals(small(), load(whole, KEY).orElseThrow());
         for (int at = 0; at < whole.length; at++) {
             for (int bit = at % 4; bit < 8; bit += 4) {
                 byte[] damaged = whole.clone();
@@ -123,7 +123,7 @@ class PlanFileFuzzTest {
 
     @Property(tries = 500, edgeCases = EdgeCasesMode.NONE)
     void load_somethingInserted_isEqualOrRefused(
-            @ForAll("plans") StoredPlan plan, @ForAll int place, @ForAll byte[] inserted)
+            @ForAll("plans") WeightTrace plan, @ForAll int place, @ForAll byte[] inserted)
             throws IOException {
         byte[] whole = FORMAT.toBytes(KEY, plan);
         int at = Math.floorMod(place, whole.length + 1);
@@ -135,7 +135,7 @@ class PlanFileFuzzTest {
 
     @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
     void load_partsReplacedUnderTheOldChecksum_isEqualOrRefused(
-            @ForAll("plans") StoredPlan plan, @ForAll("changes") List<JsonChange> changes)
+            @ForAll("plans") WeightTrace plan, @ForAll("changes") List<JsonChange> changes)
             throws IOException {
         JsonObject text = StoredText.of(KEY, plan);
         changes.forEach(change -> change.applyTo(text));
@@ -144,18 +144,17 @@ class PlanFileFuzzTest {
 
     @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
     void load_partsReplacedUnderARightChecksum_isValidOrRefused(
-            @ForAll("plans") StoredPlan plan, @ForAll("changes") List<JsonChange> changes)
+            @ForAll("plans") WeightTrace plan, @ForAll("changes") List<JsonChange> changes)
             throws IOException {
         JsonObject text = StoredText.of(KEY, plan);
-        JsonObject inside = text.getAsJsonObject("plan");
+        JsonObject inside = text.getAsJsonObject("weights");
         changes.forEach(change -> change.applyTo(inside));
         byte[] changed = StoredText.withChecksum(text).getBytes(StandardCharsets.UTF_8);
-        Optional<StoredPlan.Allocations> allocations =
-                load(changed, KEY).flatMap(StoredPlan::allocations);
-        Statistics.collect(allocations.isPresent());
+        Optional<WeightTrace> trace = load(changed, KEY);
+        Statistics.collect(trace.isPresent());
         Statistics.coverage(coverage -> coverage.check(true).percentage(share -> share > 1));
-        if (allocations.isPresent()) {
-            assertEquals(List.of(), PlanValidator.violations(allocations.get().plan(), 64));
+        if (trace.isPresent()) {
+            assertEquals(trace.get().steps(), trace.get().stepNanos().length());
         }
     }
 

@@ -1,8 +1,7 @@
 package org.djlplan.memplan.internal.store;
 
-import static org.djlplan.memplan.internal.store.SamplePlans.KEY;
-import static org.djlplan.memplan.internal.store.SamplePlans.assertSame;
-import static org.djlplan.memplan.internal.store.SamplePlans.small;
+import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
+import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,20 +11,21 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A store over temporary folders, with its log. */
-abstract class PlanStoreFixture {
+abstract class StoreFixture {
 
     @TempDir Path folder;
     final LogCapture log = new LogCapture();
     Path models;
     Path beside;
     Path cache;
-    FolderStore<StoredPlan> store;
+    FolderStore<WeightTrace> store;
 
     @BeforeEach
     void makeFolders() throws IOException {
@@ -40,8 +40,8 @@ abstract class PlanStoreFixture {
         log.close();
     }
 
-    FolderStore<StoredPlan> newStore() {
-        return FolderStore.at(new PlanCodec(), models, cache);
+    FolderStore<WeightTrace> newStore() {
+        return FolderStore.at(new WeightTraceCodec(), models, cache);
     }
 
     static List<Path> files(Path in) throws IOException {
@@ -57,8 +57,8 @@ abstract class PlanStoreFixture {
         return files(beside).get(0);
     }
 
-    void assertKept(Store<StoredPlan> in) {
-        assertSame(small(), in.load(KEY).orElseThrow());
+    void assertKept(Store<WeightTrace> in) {
+        assertEquals(small(), in.load(KEY).orElseThrow());
     }
 
     void assertRefusedWithOneWarning(String reason) {

@@ -1,0 +1,296 @@
+package org.djlplan.memplan.internal.runtime.torch;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.runtime.Arena;
+import org.djlplan.memplan.internal.runtime.Later;
+import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.runtime.PredictionTally;
+import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The plans of one model, for those kinds of predictions that need a clearly larger arena online
+ * than the bytes that they use at once. When such a kind recurs, a prediction is recorded, and
+ * planned in the background. Later predictions of the kind follow the plan while no others run.
+ * They are online again for ever after several of them allocated differently. Thread-safe.
+ */
+final class RecurringPlans implements AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(RecurringPlans.class);
+
+    /** Limit of the kinds that are remembered. */
+    private static final int MOST = 64;
+
+    /** How many predictions of a kind must waste memory before one is recorded. */
+    private static final int WASTEFUL = 2;
+
+    private final String model;
+    private final Function<AllocationTrace, EvaluatedPlan> planner;
+    private final TorchArenas arenas;
+    private final PredictionTally tally;
+
+    /** Least recently used first. Guarded by itself. */
+    private final Map<PredictionKind, Kind> kinds = new LinkedHashMap<>(16, .75f, true);
+
+    private boolean closed; // guarded by kinds
+
+    /**
+     * @param model its name, for messages
+     * @param planner plans recorded allocations
+     * @param tally counts the predictions
+     */
+    RecurringPlans(
+            String model,
+            Function<AllocationTrace, EvaluatedPlan> planner,
+            TorchArenas arenas,
+            PredictionTally tally) {
+        this.model = model;
+        this.planner = planner;
+        this.arenas = arenas;
+        this.tally = tally;
+    }
+
+    /** A plan in use. Compared by identity. */
+    private static final class Plan {
+
+        private final AllocationTrace trace;
+        private final EvaluatedPlan places;
+        private final AllocationWatch.Placing placing;
+
+        Plan(AllocationTrace trace, EvaluatedPlan places, TorchArenas arenas) {
+            this.trace = trace;
+            this.places = places;
+            placing = arenas.take(trace, places.plan());
+        }
+    }
+
+    /**
+     * Begins a prediction on this thread: by a plan if there is one, otherwise online; empty as for
+     * {@link TorchArenas#begin(Duration, boolean, TorchArenas.Ending)}.
+     *
+     * @param wait how long to wait for an arena
+     */
+    Optional<TorchPrediction> begin(PredictionKind prediction, Duration wait) {
+        return of(prediction).begin(wait);
+    }
+
+    private Kind of(PredictionKind prediction) {
+        Kind kind;
+        Optional<Kind> dropped = Optional.empty();
+        synchronized (kinds) {
+            kind = kinds.computeIfAbsent(prediction, unused -> new Kind());
+            if (kinds.size() > MOST) {
+                dropped = Optional.of(kinds.remove(kinds.keySet().iterator().next()));
+            }
+            if (closed) {
+                kind.drop();
+            }
+        }
+        dropped.ifPresent(Kind::drop);
+        return kind;
+    }
+
+    /** Drops all plans; predictions that run keep theirs. */
+    @Override
+    public void close() {
+        synchronized (kinds) {
+            closed = true;
+            kinds.values().forEach(Kind::drop);
+        }
+    }
+
+    /** One kind of predictions. Its fields are guarded by itself. */
+    private final class Kind {
+
+        private final Divergences divergences = new Divergences();
+        private Optional<Plan> plan = Optional.empty();
+        private int wasteful;
+
+        /** Whether a recording runs or is planned. */
+        private boolean pending;
+
+        /** Whether no plan is made any more. */
+        private boolean dropped;
+
+        Optional<TorchPrediction> begin(Duration wait) {
+            Optional<Plan> now = plan();
+            if (now.isPresent()) {
+                Optional<TorchPrediction> placed = replay(now.get());
+                if (placed.isPresent()) {
+                    return placed;
+                }
+            }
+            boolean records = beginRecording();
+            Optional<TorchPrediction> begun = Optional.empty();
+            try {
+                begun = arenas.begin(wait, records, new Online(records));
+            } finally {
+                if (records && begun.isEmpty()) {
+                    setPending(false);
+                }
+            }
+            return begun;
+        }
+
+        private synchronized Optional<Plan> plan() {
+            return plan;
+        }
+
+        private synchronized boolean beginRecording() {
+            boolean begins = plan.isEmpty() && !pending && !dropped && wasteful >= WASTEFUL;
+            pending |= begins;
+            return begins;
+        }
+
+        private synchronized void setPending(boolean now) {
+            pending = now;
+        }
+
+        private synchronized void noteWaste() {
+            wasteful = Math.min(wasteful + 1, WASTEFUL);
+        }
+
+        private Optional<TorchPrediction> replay(Plan now) {
+            return arenas.beginAlone(
+                    Math.max(1, now.places.arenaBytes()),
+                    arena -> replay(now, arena),
+                    (run, failed) -> endReplay(run, failed, now));
+        }
+
+        private synchronized Optional<AllocationWatch.Run> replay(Plan now, Arena arena) {
+            return plan.isPresent() && plan.get() == now
+                    ? now.placing.replay(arena)
+                    : Optional.empty();
+        }
+
+        private AllocationWatch.Outcome endReplay(
+                AllocationWatch.Run run, boolean failed, Plan now) {
+            AllocationWatch.Outcome outcome = run.finish();
+            tally.planned(now.places.strategy(), outcome.counters());
+            boolean diverges;
+            boolean excludes;
+            synchronized (this) {
+                boolean inUse = plan.isPresent() && plan.get() == now;
+                diverges = inUse && !failed && divergences.areTooMany(outcome.asPlanned());
+                excludes = inUse && !diverges && !pending && !outcome.alive().isEmpty();
+                pending |= excludes;
+            }
+            if (diverges) {
+                logger.debug("{}: allocations differ from their plan", model);
+                drop();
+            }
+            if (excludes) {
+                later(() -> exclude(now, outcome.alive()));
+            }
+            return outcome;
+        }
+
+        /** An online prediction of this kind. */
+        private final class Online implements TorchArenas.Ending {
+
+            private final boolean records;
+            private Optional<AllocationTrace> trace = Optional.empty();
+            private long reachedBytes;
+
+            Online(boolean records) {
+                this.records = records;
+            }
+
+            @Override
+            public AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed) {
+                if (records && !failed) {
+                    trace = run.recorded();
+                    tally.recorded();
+                    if (trace.isEmpty()) {
+                        drop();
+                    }
+                }
+                AllocationWatch.Outcome outcome = run.finish();
+                tally.online(outcome.counters());
+                reachedBytes = outcome.reachedBytes();
+                if (outcome.isWasteful()) {
+                    noteWaste();
+                }
+                return outcome;
+            }
+
+            @Override
+            public void closed() {
+                if (trace.isPresent()) {
+                    later(() -> plan(trace.get(), reachedBytes));
+                } else if (records) {
+                    setPending(false);
+                }
+            }
+        }
+
+        private void later(Runnable planning) {
+            NativeLoader.Use use = NativeLoader.hold();
+            boolean accepted =
+                    Later.run(
+                            Duration.ZERO,
+                            () -> {
+                                try (use) {
+                                    planning.run();
+                                } catch (RuntimeException | VirtualMachineError e) {
+                                    logger.warn("{}: no plan: {}", model, e.toString());
+                                    drop();
+                                } finally {
+                                    setPending(false);
+                                }
+                            });
+            if (!accepted) {
+                use.close();
+                setPending(false);
+            }
+        }
+
+        private void plan(AllocationTrace trace, long onlineBytes) {
+            EvaluatedPlan places = planner.apply(trace);
+            if (!AllocationWatch.Outcome.isMuchMore(onlineBytes, places.arenaBytes())) {
+                drop();
+                return;
+            }
+            install(new Plan(trace, places, arenas));
+            logger.info(
+                    "{}: {} bytes of an arena by {} instead of {} bytes online",
+                    model,
+                    places.arenaBytes(),
+                    places.strategy(),
+                    onlineBytes);
+        }
+
+        /** Leaves allocations that outlive their prediction out of the plan. */
+        private void exclude(Plan now, Set<Integer> alive) {
+            AllocationTrace left = now.trace.withEscaped(alive);
+            install(new Plan(left, planner.apply(left), arenas));
+        }
+
+        private void install(Plan made) {
+            Optional<Plan> before;
+            synchronized (this) {
+                before = dropped ? Optional.of(made) : plan;
+                plan = dropped ? plan : Optional.of(made);
+            }
+            before.ifPresent(old -> old.placing.close());
+            tally.replan();
+        }
+
+        private void drop() {
+            Optional<Plan> before;
+            synchronized (this) {
+                dropped = true;
+                before = plan;
+                plan = Optional.empty();
+            }
+            before.ifPresent(old -> old.placing.close());
+        }
+    }
+}

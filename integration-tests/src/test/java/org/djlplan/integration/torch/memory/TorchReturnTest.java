@@ -1,0 +1,122 @@
+package org.djlplan.integration.torch.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.file.Path;
+import java.util.List;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Output;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.OutputArena;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests that arenas are not much larger than necessary, and return their memory. */
+class TorchReturnTest {
+
+    private static final long MIB = 1 << 20;
+
+    /** Rounding of an arena, and the page that kernels may read behind it. */
+    private static final long ROUNDING_BYTES = 2 * 4096;
+
+    @TempDir private Path folder;
+
+    @BeforeEach
+    void oneThread() {
+        Torch.threads(1);
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        Torch.assertNoArenas();
+    }
+
+    private static long arenaBytes() {
+        return ArenaPool.shared().metric().arenaBytes();
+    }
+
+    @Test
+    void trim_afterALargePrediction_returnsAllAndPredictsOn() throws Exception {
+        ModelInputs inputs = ModelInputs.floats(new long[] {2, 1000});
+        try (ZooModel<NDList, NDList> model = Torch.load("wide", folder)) {
+            List<Output> expected = Torch.predict(model, inputs, 0);
+            assertTrue(arenaBytes() > 8 * MIB, arenaBytes() + " bytes");
+            PlanHandle.of(model).orElseThrow().trim();
+            assertTrue(arenaBytes() <= ROUNDING_BYTES, arenaBytes() + " bytes");
+            assertEquals(expected, Torch.predict(model, inputs, 0));
+        }
+    }
+
+    @Test
+    void predict_thenNoMore_returnsAllAfterSeconds() throws Exception {
+        ModelInputs small = ModelInputs.floats(new long[] {2, 500});
+        ModelInputs large = ModelInputs.floats(new long[] {2, 1000});
+        try (ZooModel<NDList, NDList> model = Torch.load("wide", folder)) {
+            List<Output> unused = Torch.predict(model, large, 0);
+            long ofLarge = arenaBytes();
+            unused = Torch.predict(model, small, 0);
+            Await.until(() -> arenaBytes() <= ofLarge / 3);
+            assertTrue(arenaBytes() >= 2 * MIB, "what the last one used is kept for a while");
+            Await.until(() -> arenaBytes() <= ROUNDING_BYTES);
+        }
+    }
+
+    /** The cache is larger in each call than any hole that earlier caches left. */
+    @Test
+    void predict_stateGrows_isNotInAnArena() throws Exception {
+        ModelInputs row = ModelInputs.floats(new long[] {1, MIB / Float.BYTES});
+        try (ZooModel<NDList, NDList> stock = TorchScriptModels.named("cache").loadStock();
+                ZooModel<NDList, NDList> model = Torch.load("cache", folder);
+                Predictor<NDList, NDList> plain = stock.newPredictor();
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            for (int call = 0; call < 30; call++) {
+                assertEquals(Torch.predict(plain, row, call), Torch.predict(predictor, row, call));
+            }
+            long bytes = arenaBytes() + OutputArena.shared().bytes();
+            assertTrue(bytes <= 16 * MIB, bytes + " bytes");
+        }
+    }
+
+    @Test
+    void predict_firstFitLeavesHoles_followsAPlan() throws Exception {
+        ModelInputs row = ModelInputs.floats(new long[] {1, MIB / Float.BYTES});
+        int calls = 12;
+        List<List<Output>> expected =
+                Torch.stock(TorchScriptModels.named("chain").file(), row, calls);
+        try (ZooModel<NDList, NDList> model = Torch.load("chain", folder);
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertEquals(expected.get(0), Torch.predict(predictor, row, 0));
+            PlanReport.Plan online = Torch.report(model).plan();
+            assertEquals("first-fit", online.strategy());
+            assertTrue(
+                    online.arenaBytes() > 1.05 * online.lowerBoundBytes() + 4 * MIB,
+                    online.toString());
+            Await.until(
+                    () -> {
+                        assertEquals(expected.get(1), Torch.predict(predictor, row, 1));
+                        PlanReport.Predictions now = Torch.report(model).predictions();
+                        return now.total() > now.online();
+                    });
+            for (int call = 0; call < calls; call++) {
+                assertEquals(expected.get(call), Torch.predict(predictor, row, call));
+            }
+            PlanReport report = Torch.report(model);
+            assertTrue(
+                    report.plan().arenaBytes() <= 1.05 * report.plan().lowerBoundBytes(),
+                    report.toString());
+            assertEquals(0, report.predictions().unplanned(), report.toString());
+            assertEquals(1, report.predictions().recorded(), report.toString());
+        }
+    }
+}
