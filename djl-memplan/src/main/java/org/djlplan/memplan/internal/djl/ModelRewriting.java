@@ -70,6 +70,7 @@ final class ModelRewriting implements AutoCloseable {
     private final DelegationProvider provider;
     private final Map<String, String> options;
     private final Optional<Progress> progress;
+    private final TorchMemory memory;
     private final TorchDelegableModel model;
     private final TorchScriptBlock loaded;
     private final ModuleInService module;
@@ -96,13 +97,15 @@ final class ModelRewriting implements AutoCloseable {
             Block block,
             PlanOptions options,
             DelegationProvider provider,
-            Optional<Progress> progress)
+            Optional<Progress> progress,
+            TorchMemory memory)
             throws ReflectiveOperationException {
         this.name = model.getName();
         this.manager = model.getNDManager();
         this.provider = provider;
         this.options = options.delegation();
         this.progress = progress;
+        this.memory = memory;
         this.loaded = TorchScriptBlock.of(block);
         this.module = new ModuleInService(loaded);
         loaded.closeWith(this);
@@ -121,13 +124,15 @@ final class ModelRewriting implements AutoCloseable {
      *
      * @param block the engine's block
      * @param provider chooses; empty if nothing is to be chosen
+     * @param memory of its predictions
      */
     static Optional<ModelRewriting> of(
             Model model,
             Block block,
             PlanOptions options,
             Optional<DelegationProvider> provider,
-            Optional<Progress> progress) {
+            Optional<Progress> progress,
+            TorchMemory memory) {
         Optional<Path> file = PyTorchModelKey.file(model);
         if (provider.isEmpty()
                 || !options.delegationEnabled()
@@ -138,7 +143,7 @@ final class ModelRewriting implements AutoCloseable {
         try {
             return Optional.of(
                     new ModelRewriting(
-                            model, file.get(), block, options, provider.get(), progress));
+                            model, file.get(), block, options, provider.get(), progress, memory));
         } catch (ReflectiveOperationException e) {
             logger.warn(
                     "{} is not rewritten, because the engine's block is not as expected: {}",
@@ -316,6 +321,7 @@ final class ModelRewriting implements AutoCloseable {
             ModuleRewriter opened = ModuleRewriter.open();
             rewriter = Optional.of(opened);
             module.rewrite(opened, recipe, (fresh, runner) -> warmUp(fresh, requests, runner));
+            memory.forgetPlans();
         } finally {
             before.install();
         }

@@ -233,7 +233,7 @@ final class PyTorchPlanning {
         rewriting =
                 loaded.isPresent() || isImperative(block)
                         ? Optional.empty()
-                        : ModelRewriting.of(model, block, options, provider, progress);
+                        : ModelRewriting.of(model, block, options, provider, progress, memory);
         InferencePass stock =
                 rewriting
                         .map(each -> each.serving(InferencePass.of(block)))
