@@ -8,8 +8,10 @@ be named; encoders of a batch of any size of token numbers (int64) of any length
 of BERT base ("bert_base" for batches of one, "bert_text"), of all-MiniLM-L6-v2 ("minilm") and small
 ("tiny_text"); "decoder", which takes one number (int64) and the keys and values of all tokens before,
 and returns them with its own; "generator", a decoder of that size for DJL's text generation;
-"sentences", minilm that also takes a mask, as DJL's tokenizers make it; and "ocr", which reads a grey image 32 high. Weights are random, and the
-same at every run. NAME.onnx is the same network in a file for ONNX Runtime. A file that is there is left alone.
+"sentences", minilm that also takes a mask, as DJL's tokenizers make it; "lstm" and "gru", which label token
+numbers; "image_generator", which makes images of 100 numbers; "ocr", which reads a grey image 32 high; and
+torchvision's networks for segmentation. Weights are random, and the same at every run (trained_encoder.py
+makes an encoder with trained ones). NAME.onnx is the same network in a file for ONNX Runtime. A file that is there is left alone.
 
 Needs torch and torchvision. Debian: apt-get install python3-torch python3-torchvision; files of that
 PyTorch, 1.13, load in every newer one.
@@ -181,6 +183,47 @@ class Reader(nn.Module):
         return torch.softmax(self.out(columns), 2)
 
 
+class Labeller(nn.Module):
+    """Labels every token with two layers of a bidirectional recurrent network."""
+
+    def __init__(self, recurrent, words=4096, width=256, labels=9):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.layers = recurrent(width, width, num_layers=2, bidirectional=True, batch_first=True)
+        self.out = nn.Linear(2 * width, labels)
+
+    def forward(self, tokens):
+        return self.out(self.layers(self.words(tokens))[0])
+
+
+class ImageGenerator(nn.Module):
+    """Makes images of 64 × 64 (DCGAN, Radford et al. 2015)."""
+
+    def __init__(self, numbers=100, width=64):
+        super().__init__()
+        layers = []
+        channels = numbers
+        for i, out in enumerate((8 * width, 4 * width, 2 * width, width)):
+            layers += [nn.ConvTranspose2d(channels, out, 4, 1 if i == 0 else 2, 0 if i == 0 else 1, bias=False)]
+            layers += [nn.BatchNorm2d(out), nn.ReLU()]
+            channels = out
+        self.layers = nn.Sequential(*layers, nn.ConvTranspose2d(channels, 3, 4, 2, 1, bias=False), nn.Tanh())
+
+    def forward(self, x):
+        return self.layers(x.unsqueeze(2).unsqueeze(3))
+
+
+class Segmentation(nn.Module):
+    """A network of torchvision without its second output."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def forward(self, x):
+        return self.network(x)["out"]
+
+
 ENCODERS = {
     "bert_base": {},
     "bert_text": {},
@@ -205,6 +248,13 @@ def build(name):
         return Encoder(**ENCODERS["minilm"]), (torch.randint(0, 4096, (2, 128)), torch.ones(2, 128, dtype=torch.int64))
     if name == "ocr":
         return Reader(), torch.rand(1, 1, 32, 100)
+    if name in ("lstm", "gru"):
+        return Labeller(nn.LSTM if name == "lstm" else nn.GRU), torch.randint(0, 4096, (2, 64))
+    if name == "image_generator":
+        return ImageGenerator(), torch.rand(2, 100)
+    segmentation = getattr(torchvision.models.segmentation, name, None)
+    if name.islower() and callable(segmentation):
+        return Segmentation(segmentation(weights=None, weights_backbone=None)), torch.rand(2, 3, 224, 224)
     maker = getattr(torchvision.models, name, None)
     if not name.islower() or not callable(maker):
         sys.exit(f"torchvision {torchvision.__version__} has no network {name}")

@@ -1,13 +1,17 @@
 package org.djlplan.memplan.internal.measure;
 
 import com.google.gson.JsonObject;
+import java.nio.file.Path;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.Tolerance;
 
 /** The request to a measuring process to open a model. */
 interface ModelRequest {
 
-    /** Returns value of {@code delegation.delegate}, or the engine's name. */
+    /** Returns the model's file. */
+    Path file();
+
+    /** Returns the value of {@code delegation.delegate}, or the engine's name. */
     String delegate();
 
     /** Returns whether the delegate is custom, not the engine's. */

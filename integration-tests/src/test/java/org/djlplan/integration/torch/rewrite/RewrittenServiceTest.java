@@ -1,11 +1,9 @@
 package org.djlplan.integration.torch.rewrite;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import ai.djl.ModelException;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
@@ -30,6 +28,7 @@ import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.internal.rewrite.Recipe;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.DelegationReport.Origin;
+import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
@@ -189,8 +188,7 @@ class RewrittenServiceTest {
             assertEquals("packed-linear", report.delegate());
             List<List<Output>> expected = Torch.stock(file, inputs, SEEDS);
             for (int seed = 0; seed < SEEDS; seed++) {
-                NearOutputs.assertNear(
-                        expected.get(seed), Torch.predict(model, inputs, seed));
+                NearOutputs.assertNear(expected.get(seed), Torch.predict(model, inputs, seed));
             }
             assertEquals(List.of(), log.ours("WARN"));
         }
@@ -200,7 +198,8 @@ class RewrittenServiceTest {
     void load_pinnedJobWithoutAResult_fails() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("attention"), folder);
         Map<String, String> pinned = Map.of("delegation.onMissing", "fail");
-        ModelException error = assertThrows(ModelException.class, () -> load(file, pinned));
+        UnusableOptionException error =
+                assertThrows(UnusableOptionException.class, () -> load(file, pinned));
         assertTrue(error.toString().contains("delegation.onMissing=fail"), error.toString());
         StoredChoice.of(file, "frozen");
         try (ZooModel<NDList, NDList> model = Torch.load(file, pinned)) {
@@ -219,10 +218,8 @@ class RewrittenServiceTest {
         Path file = stored("cnn_traced", "frozen");
         ModelInputs inputs = TorchScriptModels.named("cnn_traced").inputSets().get(0);
         try (ZooModel<NDList, NDList> model =
-                Torch.load(
-                        file, Map.of("delegation.profile", "off", "memplan.budget", "64MB"))) {
-            assertEquals(
-                    Torch.stock(file, inputs, 1).get(0), Torch.predict(model, inputs, 0));
+                Torch.load(file, Map.of("delegation.profile", "off", "memplan.budget", "64MB"))) {
+            assertEquals(Torch.stock(file, inputs, 1).get(0), Torch.predict(model, inputs, 0));
             assertTrue(Torch.report(model).delegation().isEmpty());
         }
     }
