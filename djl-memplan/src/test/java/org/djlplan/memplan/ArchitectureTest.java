@@ -63,6 +63,8 @@ class ArchitectureTest {
                     .definedBy(INTERNAL + ".engine..")
                     .layer("serving")
                     .definedBy(INTERNAL + ".serving..")
+                    .layer("rewrite")
+                    .definedBy(INTERNAL + ".rewrite..")
                     .layer("candidates")
                     .definedBy(INTERNAL + ".candidates..")
                     .layer("planning")
@@ -110,12 +112,20 @@ class ArchitectureTest {
                     .whereLayer("serving")
                     .mayOnlyBeAccessedByLayers("djl")
                     .whereLayer("candidates")
-                    .mayOnlyBeAccessedByLayers("measure", "serving")
+                    .mayOnlyBeAccessedByLayers("measure", "rewrite", "serving")
+                    .whereLayer("rewrite")
+                    .mayOnlyBeAccessedByLayers("djl", "measure")
                     .whereLayer("planning")
                     .mayOnlyBeAccessedByLayers("djl", "serving", "measure")
                     .whereLayer("runtime")
                     .mayOnlyBeAccessedByLayers(
-                            "djl", "engine", "serving", "candidates", "measure", "planning")
+                            "djl",
+                            "engine",
+                            "serving",
+                            "rewrite",
+                            "candidates",
+                            "measure",
+                            "planning")
                     .whereLayer("measure")
                     .mayOnlyBeAccessedByLayers("djl")
                     .whereLayer("child")

@@ -231,7 +231,7 @@ public final class FirstPrediction {
             throws TranslateException {
         return model.newPredictor(
                 planned
-                        ? PlannedTranslatorFactory.wrap(new BareTranslator())
+                        ? PlannedTranslatorFactory.wrap(new BareTranslator()).with("delegation.enabled", false)
                                 .newInstance(NDList.class, NDList.class, model, Map.of())
                         : new BareTranslator());
     }

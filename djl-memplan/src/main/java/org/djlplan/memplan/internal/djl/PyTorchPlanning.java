@@ -32,6 +32,7 @@ import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.WeightTraceCodec;
 import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,6 +48,8 @@ final class PyTorchPlanning {
 
     /** Of the wrapped model. */
     private Optional<ModelRewriting> rewriting = Optional.empty();
+
+    private Runnable afterRewriting = () -> {};
 
     /**
      * @param provider chooses how the model is rewritten; empty for not at all
@@ -89,7 +92,7 @@ final class PyTorchPlanning {
 
     /** Begins to rewrite the wrapped model, whose predictions are the application's from now on. */
     void startRewriting() {
-        rewriting.ifPresent(ModelRewriting::start);
+        rewriting.ifPresent(each -> each.start(afterRewriting));
     }
 
     /**
@@ -226,14 +229,13 @@ final class PyTorchPlanning {
                             key(model, block, code, mode, loaded));
         }
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
+        if (loaded.isEmpty() && !isImperative(block)) {
+            prepareRewriting(model, block, memory);
+        }
         Optional<LivenessExecutor> liveness =
                 code.isPresent() && mode != Liveness.OFF
                         ? Optional.of(new LivenessExecutor(block, mode, code.get()))
                         : Optional.empty();
-        rewriting =
-                loaded.isPresent() || isImperative(block)
-                        ? Optional.empty()
-                        : ModelRewriting.of(model, block, options, provider, progress, memory);
         InferencePass stock =
                 rewriting
                         .map(each -> each.serving(InferencePass.of(block)))
@@ -254,6 +256,17 @@ final class PyTorchPlanning {
                         : BlockProxy.wrap(block, pass);
         ReportSources.register(planned, new TorchHandle(memory, limit, weights, rewriting));
         return planned;
+    }
+
+    private void prepareRewriting(Model model, Block block, TorchMemory memory) {
+        afterRewriting = memory::forgetPlans;
+        try {
+            rewriting = ModelRewriting.of(model, block, options, provider, progress);
+        } catch (UnusableOptionException e) {
+            // DJL does not close the model.
+            memory.close();
+            throw e;
+        }
     }
 
     /**

@@ -38,6 +38,11 @@ public record TorchDelegableModel(
     /** Why no process can be started; it does not change while this JVM runs. */
     private static volatile Optional<String> noProcess = Optional.empty();
 
+    /** Returns the same model with predictions with which it can be measured. */
+    public TorchDelegableModel with(SampledRequests others) {
+        return new TorchDelegableModel(file, cacheFolder, threads, libtorch, others);
+    }
+
     @Override
     public Graph graph() {
         return new Graph(file.getFileName().toString(), List.of(), List.of(), List.of(), List.of());

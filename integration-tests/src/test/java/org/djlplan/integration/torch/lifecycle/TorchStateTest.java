@@ -117,7 +117,7 @@ class TorchStateTest {
         try (Model model = Model.newInstance("stateful", "PyTorch")) {
             model.setBlock(block);
             Translator<NDList, NDList> translator =
-                    PlannedTranslatorFactory.wrap(new BareTranslator())
+                    PlannedTranslatorFactory.wrap(new BareTranslator()).with("delegation.enabled", false)
                             .newInstance(NDList.class, NDList.class, model, options);
             List<Integer> answers = new ArrayList<>();
             try (Predictor<NDList, NDList> predictor = model.newPredictor(translator);
