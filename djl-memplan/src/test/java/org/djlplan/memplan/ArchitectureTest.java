@@ -65,6 +65,8 @@ class ArchitectureTest {
                     .definedBy(INTERNAL + ".serving..")
                     .layer("gate")
                     .definedBy(INTERNAL + ".gate..")
+                    .layer("rewrite")
+                    .definedBy(INTERNAL + ".rewrite..")
                     .layer("candidates")
                     .definedBy(INTERNAL + ".candidates..")
                     .layer("planning")
@@ -114,12 +116,21 @@ class ArchitectureTest {
                     .whereLayer("gate")
                     .mayOnlyBeAccessedByLayers("djl", "serving")
                     .whereLayer("candidates")
-                    .mayOnlyBeAccessedByLayers("measure", "serving")
+                    .mayOnlyBeAccessedByLayers("measure", "rewrite", "serving")
+                    .whereLayer("rewrite")
+                    .mayOnlyBeAccessedByLayers("djl", "measure")
                     .whereLayer("planning")
                     .mayOnlyBeAccessedByLayers("djl", "serving", "measure")
                     .whereLayer("runtime")
                     .mayOnlyBeAccessedByLayers(
-                            "djl", "engine", "serving", "gate", "candidates", "measure", "planning")
+                            "djl",
+                            "engine",
+                            "serving",
+                            "gate",
+                            "rewrite",
+                            "candidates",
+                            "measure",
+                            "planning")
                     .whereLayer("measure")
                     .mayOnlyBeAccessedByLayers("djl")
                     .whereLayer("child")

@@ -382,15 +382,28 @@ final class Measurement {
     private void warnOfUseless(ProfileTable table) {
         List<Entry> useless =
                 table.entries().stream().filter(e -> !(e instanceof Entry.Measured)).toList();
-        if (!useless.isEmpty()) {
-            logger.warn(
-                    "{} of {} candidates of {} failed or computed something else and are not used;"
-                            + " the first: {}",
-                    useless.size(),
-                    table.entries().size(),
-                    model.file(),
-                    describe(useless.get(0)));
+        if (useless.isEmpty()) {
+            return;
         }
+        String message =
+                "%d of %d candidates of %s failed or computed something else and are not used; the first: %s"
+                        .formatted(
+                                useless.size(),
+                                table.entries().size(),
+                                model.file(),
+                                describe(useless.get(0)));
+        if (useless.stream().allMatch(Measurement::isUsual)) {
+            logger.info(message);
+        } else {
+            logger.warn(message);
+        }
+    }
+
+    /** Returns whether an engine refused a recipe, which is usual for many models. */
+    private static boolean isUsual(Entry entry) {
+        return !entry.candidate().recipe().isEmpty()
+                && entry instanceof Entry.Failed failed
+                && failed.kind() == CandidateException.Kind.REFUSED;
     }
 
     private static String describe(Entry entry) {

@@ -100,13 +100,20 @@ public final class TuneCommand implements CliCommand {
         if (all && !explain) {
             throw new ParameterException(spec.commandLine(), "--all goes with --explain only");
         }
-        Path file = model.file();
+        Path file = model.fileOfEitherEngine();
+        boolean torch = TorchScriptModels.has(file);
+        if (torch && (explain || exhaustive)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--explain and --exhaustive are about operators, which a TorchScript model does"
+                            + " not delegate: the table has a line for each rewrite");
+        }
         List<Setting> settings = options.settings(model.delegate(), exhaustive);
         if (show) {
             return show(file);
         }
         Optional<Path> into = options.into();
-        Optional<ShapeMix> mix = shapes.mix(TfLiteModels.graph(file));
+        Optional<ShapeMix> mix = torch ? Optional.empty() : shapes.mix(TfLiteModels.graph(file));
         if (mix.isPresent() && into.isPresent()) {
             throw new ParameterException(
                     spec.commandLine(),
@@ -115,7 +122,10 @@ public final class TuneCommand implements CliCommand {
         }
         List<DelegableModel> models = new ArrayList<>();
         for (Setting setting : settings) {
-            models.add(TfLiteModels.open(file, setting.plan(), mix));
+            models.add(
+                    torch
+                            ? TorchScriptModels.open(file, shapes.inputs())
+                            : TfLiteModels.open(file, setting.plan(), mix));
         }
         Output output = new Output(models.get(0).graph(), file);
         Optional<Boolean> measured =
@@ -215,7 +225,11 @@ public final class TuneCommand implements CliCommand {
             complain("no measurement of " + file + " is stored");
             return ExitCode.SOFTWARE;
         }
-        Output output = new Output(TfLiteModels.graph(file), file);
+        Graph graph =
+                TorchScriptModels.has(file)
+                        ? TorchScriptModels.graph(file)
+                        : TfLiteModels.graph(file);
+        Output output = new Output(graph, file);
         all.forEach(kept -> output.add(kept, true));
         output.end();
         return ExitCode.OK;

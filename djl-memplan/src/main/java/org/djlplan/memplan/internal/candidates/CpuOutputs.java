@@ -59,7 +59,7 @@ public final class CpuOutputs {
     private final int shapes;
 
     private final Tolerance tolerance;
-    private final List<List<ByteBuffer>> inputs = new ArrayList<>();
+    private final List<List<ByteBuffer>> inputs;
     private final Random random = new Random(1);
 
     /** Whether operators are compared; all inputs then change by an 8-bit step for the noise. */
@@ -155,20 +155,52 @@ public final class CpuOutputs {
             boolean keepsState,
             Tolerance tolerance,
             boolean comparesOperators) {
-        this.graph = atShapes.get(0);
+        this(
+                atShapes.get(0),
+                keepsState,
+                tolerance,
+                comparesOperators,
+                atShapes.size(),
+                random(atShapes));
+    }
+
+    /**
+     * Creates the reference for given inputs of a model without state, all of which are compared.
+     *
+     * @param graph a graph whose inputs have their types
+     * @param inputs values of all of the model's inputs for each run
+     */
+    public CpuOutputs(Graph graph, List<List<ByteBuffer>> inputs, Tolerance tolerance) {
+        this(graph, false, tolerance, false, inputs.size(), inputs);
+    }
+
+    private CpuOutputs(
+            Graph graph,
+            boolean keepsState,
+            Tolerance tolerance,
+            boolean comparesOperators,
+            int shapes,
+            List<List<ByteBuffer>> inputs) {
+        this.graph = graph;
         this.keepsState = keepsState;
-        this.shapes = atShapes.size();
+        this.shapes = shapes;
         this.tolerance = tolerance;
         this.comparesOperators = comparesOperators;
+        this.inputs = ImmutableList.copyOf(inputs);
         movesInputs =
                 graph.inputs().stream()
                         .map(id -> graph.tensors().get(id).type())
                         .anyMatch(type -> RandomValues.moves(graph, type, comparesOperators));
+    }
+
+    private static List<List<ByteBuffer>> random(List<Graph> atShapes) {
+        List<List<ByteBuffer>> random = new ArrayList<>();
         for (int seed = 0; seed < INPUTS; seed++) {
-            Graph at = atShapes.get(seed % shapes);
+            Graph at = atShapes.get(seed % atShapes.size());
             boolean smooth = seed % 2 == 1;
-            inputs.add(smooth ? RandomValues.smooth(at, seed) : RandomValues.of(at, seed));
+            random.add(smooth ? RandomValues.smooth(at, seed) : RandomValues.of(at, seed));
         }
+        return random;
     }
 
     private static boolean comparesOperators(Graph graph, Tolerance tolerance) {
@@ -210,8 +242,8 @@ public final class CpuOutputs {
     public int learn(Run cpu, int cpuThreads) throws UnplannableException {
         List<List<OutputTensor>> learnt = new ArrayList<>();
         long start = System.nanoTime();
-        while (learnt.size() < Math.max(FEWEST_INPUTS, shapes)
-                || (learnt.size() < INPUTS && System.nanoTime() - start < ENOUGH_NANOS)) {
+        while (learnt.size() < Math.min(inputs.size(), Math.max(FEWEST_INPUTS, shapes))
+                || (learnt.size() < inputs.size() && System.nanoTime() - start < ENOUGH_NANOS)) {
             learnt.add(cpu.of(inputs.get(learnt.size()), learnt.size()));
         }
         outputs = ImmutableList.copyOf(learnt);
@@ -253,7 +285,7 @@ public final class CpuOutputs {
     }
 
     /** Returns the differences of outputs, one set per input, from the reference; without noise. */
-    List<OutputError> errors(List<List<OutputTensor>> others) {
+    public List<OutputError> errors(List<List<OutputTensor>> others) {
         ImmutableList.Builder<OutputError> worst = ImmutableList.builder();
         for (int output = 0; output < outputs.get(0).size(); output++) {
             Deviation deviation = Deviation.NONE;
@@ -275,7 +307,7 @@ public final class CpuOutputs {
     }
 
     private double headroom(int output) {
-        if (!isBounded(graph.outputs().get(output))) {
+        if (output >= graph.outputs().size() || !isBounded(graph.outputs().get(output))) {
             return 1;
         }
         double largest =

@@ -37,12 +37,11 @@ final class MeasuringChild implements AutoCloseable {
     }
 
     /** Starts a process; {@link #open} must follow. */
-    static MeasuringChild start(MeasuringJvm jvm, OpenModelRequest model, Urgency urgency)
+    static MeasuringChild start(MeasuringJvm jvm, ModelRequest model, Urgency urgency)
             throws IOException {
         TemporaryFolder folder = TemporaryFolder.create();
         try {
-            ProcessBuilder command =
-                    jvm.command(folder.path(), model.need().heapBytes(), model.ownDelegate());
+            ProcessBuilder command = jvm.command(folder.path(), model);
             MeasuringChild child =
                     new MeasuringChild(
                             ChildProcess.start(command, new PassedOn()), folder, urgency);
@@ -90,7 +89,7 @@ final class MeasuringChild implements AutoCloseable {
      * @throws IOException if there is no hello, the protocol differs, or the model cannot be opened
      * @throws NoRoomException if the process was killed, or asked to end
      */
-    void open(OpenModelRequest model, Limits limits) throws IOException, InterruptedException {
+    void open(ModelRequest model, Limits limits) throws IOException, InterruptedException {
         JsonElement hello = require("start", process.await(limits.start()));
         if (!hello.equals(Messages.hello())) {
             throw new IOException("a process to measure in speaks another protocol: " + hello);
