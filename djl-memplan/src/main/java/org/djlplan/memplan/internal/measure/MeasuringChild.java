@@ -27,12 +27,10 @@ final class MeasuringChild implements AutoCloseable {
     private final ChildProcess process;
     private final TemporaryFolder folder;
     private final GuestProcess guest;
-    private final Urgency urgency;
 
-    private MeasuringChild(ChildProcess process, TemporaryFolder folder, Urgency urgency) {
+    private MeasuringChild(ChildProcess process, TemporaryFolder folder) {
         this.process = process;
         this.folder = folder;
-        this.urgency = urgency;
         guest = new GuestProcess(process.pid());
     }
 
@@ -43,9 +41,8 @@ final class MeasuringChild implements AutoCloseable {
         try {
             ProcessBuilder command = jvm.command(folder.path(), model);
             MeasuringChild child =
-                    new MeasuringChild(
-                            ChildProcess.start(command, new PassedOn()), folder, urgency);
-            child.makeGuest();
+                    new MeasuringChild(ChildProcess.start(command, new PassedOn()), folder);
+            child.makeGuest(model, urgency);
             return child;
         } catch (IOException | RuntimeException e) {
             folder.close();
@@ -53,10 +50,10 @@ final class MeasuringChild implements AutoCloseable {
         }
     }
 
-    private void makeGuest() {
+    private void makeGuest(ModelRequest model, Urgency urgency) {
         guest.endFirst();
         if (urgency == Urgency.IN_BACKGROUND) {
-            guest.giveWay();
+            guest.giveWay(model.niceness());
         }
     }
 
@@ -89,13 +86,14 @@ final class MeasuringChild implements AutoCloseable {
      * @throws IOException if there is no hello, the protocol differs, or the model cannot be opened
      * @throws NoRoomException if the process was killed, or asked to end
      */
-    void open(ModelRequest model, Limits limits) throws IOException, InterruptedException {
+    void open(ModelRequest model, Limits limits, Urgency urgency)
+            throws IOException, InterruptedException {
         JsonElement hello = require("start", process.await(limits.start()));
         if (!hello.equals(Messages.hello())) {
             throw new IOException("a process to measure in speaks another protocol: " + hello);
         }
         // Threads that started before their starter's priority was lowered.
-        makeGuest();
+        makeGuest(model, urgency);
         JsonObject request =
                 Messages.open(model, new ChildClasses(folder.path()).ofDelegate(model.delegate()));
         JsonElement unused = require("open the model", process.ask(request, limits.prepare()));

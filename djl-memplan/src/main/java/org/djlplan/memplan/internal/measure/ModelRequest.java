@@ -20,6 +20,12 @@ interface ModelRequest {
     /** Returns whether the process loads DJL and its PyTorch engine. */
     boolean usesDjl();
 
+    /**
+     * Returns the priority of a process in the background, as Linux's nice value: 19 leaves it a
+     * fiftieth of a core that it shares with a busy thread, 10 a tenth.
+     */
+    int niceness();
+
     /** Returns the memory that the process needs. */
     MemoryNeed need();
 

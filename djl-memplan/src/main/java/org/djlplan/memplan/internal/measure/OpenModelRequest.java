@@ -47,6 +47,11 @@ record OpenModelRequest(
     }
 
     @Override
+    public int niceness() {
+        return 19;
+    }
+
+    @Override
     public CandidateRunner open() throws IOException, UnplannableException {
         // Loading the library without DJL's engine makes the process start faster.
         EngineLibrary.load(engineLibrary);

@@ -56,7 +56,7 @@ final class ReplaceableChild implements AutoCloseable {
             child = Optional.of(started);
         }
         try {
-            started.open(model, limits);
+            started.open(model, limits, urgency);
             return started;
         } catch (InterruptedException e) {
             end();

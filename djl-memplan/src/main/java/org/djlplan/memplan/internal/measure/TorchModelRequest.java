@@ -54,6 +54,12 @@ record TorchModelRequest(
         return true;
     }
 
+    /** Loading libtorch and each candidate takes many seconds of processor time. */
+    @Override
+    public int niceness() {
+        return 10;
+    }
+
     @Override
     public CandidateRunner open() throws UnsupportedPlatformException {
         if (threads > 0) {
