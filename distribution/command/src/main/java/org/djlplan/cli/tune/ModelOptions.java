@@ -19,7 +19,9 @@ final class ModelOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "MODEL", description = "The model's file (.tflite; tune: also TorchScript, .pt).")
+    @Parameters(
+            paramLabel = "MODEL",
+            description = "The model's file (.tflite; tune: also TorchScript, .pt).")
     private String model;
 
     @Option(

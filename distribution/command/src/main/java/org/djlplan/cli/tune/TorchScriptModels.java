@@ -41,8 +41,7 @@ final class TorchScriptModels {
 
     /** Returns a graph that has only the model's name. */
     static Graph graph(Path file) {
-        return new Graph(
-                file.getFileName().toString(), List.of(), List.of(), List.of(), List.of());
+        return new Graph(file.getFileName().toString(), List.of(), List.of(), List.of(), List.of());
     }
 
     /**

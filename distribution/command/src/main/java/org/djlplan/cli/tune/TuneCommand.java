@@ -83,7 +83,7 @@ public final class TuneCommand implements CliCommand {
             description =
                     "Also print for each operator whether it is delegated, and if not, why; one"
                             + " line for consecutive operators with the same reason, unless --all is"
-                            + " given.")
+                            + " given. For a TorchScript model: why each rewrite is chosen or not.")
     private boolean explain;
 
     @Option(names = "--all", description = "With --explain: a line for each operator.")
@@ -102,11 +102,11 @@ public final class TuneCommand implements CliCommand {
         }
         Path file = model.fileOfEitherEngine();
         boolean torch = TorchScriptModels.has(file);
-        if (torch && (explain || exhaustive)) {
+        if (torch && exhaustive) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "--explain and --exhaustive are about operators, which a TorchScript model does"
-                            + " not delegate: the table has a line for each rewrite");
+                    "--exhaustive is about operators, which a TorchScript model does not delegate:"
+                            + " all its rewrites are always measured");
         }
         List<Setting> settings = options.settings(model.delegate(), exhaustive);
         if (show) {
@@ -241,6 +241,9 @@ public final class TuneCommand implements CliCommand {
         err.flush();
     }
 
+    /** Why operators are delegated or not, or which rewrite is chosen. */
+    private record Explanation(String text, JsonArray json) {}
+
     /** Prints tables as they become available, or one JSON object at the end. */
     private final class Output {
 
@@ -258,7 +261,7 @@ public final class TuneCommand implements CliCommand {
         }
 
         void add(Kept<ProfileTable> kept, boolean isKept) {
-            Optional<Explained> explained =
+            Optional<Explanation> explained =
                     explain ? Optional.of(explained(kept)) : Optional.empty();
             if (json) {
                 JsonObject table = ProfileJson.of(graph, kept.key().facts(), kept.value(), isKept);
@@ -273,14 +276,20 @@ public final class TuneCommand implements CliCommand {
                 if (isKept) {
                     out.println(KeyFacts.loadsText(kept.key().facts()));
                 }
-                explained.ifPresent(it -> out.print(it.summary() + "\n" + it.table(all).text()));
+                explained.ifPresent(it -> out.print(it.text()));
                 out.flush();
             }
             first = false;
         }
 
-        private Explained explained(Kept<ProfileTable> kept) {
-            return Explained.of(graph, kept.key().facts(), kept.value());
+        private Explanation explained(Kept<ProfileTable> kept) {
+            if (graph.operators().isEmpty()) {
+                ExplainedRecipes recipes = ExplainedRecipes.of(kept.value());
+                return new Explanation(recipes.table().text(), recipes.json());
+            }
+            Explained operators = Explained.of(graph, kept.key().facts(), kept.value());
+            return new Explanation(
+                    operators.summary() + "\n" + operators.table(all).text(), operators.json());
         }
 
         void end() {
