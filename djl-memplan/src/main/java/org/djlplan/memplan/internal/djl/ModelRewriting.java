@@ -5,13 +5,17 @@ import ai.djl.ndarray.NDList;
 import ai.djl.nn.Block;
 import ai.djl.util.PairList;
 import ai.djl.util.Progress;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
+import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.measure.TorchDelegableModel;
 import org.djlplan.memplan.internal.rewrite.Recipe;
 import org.djlplan.memplan.internal.rewrite.SampledRequests;
@@ -79,11 +83,7 @@ final class ModelRewriting implements AutoCloseable {
         String libtorch = model.getNDManager().getEngine().getVersion();
         this.model =
                 new TorchDelegableModel(
-                        file,
-                        CacheFolder.get(),
-                        block.threads(),
-                        libtorch,
-                        SampledRequests.none());
+                        file, CacheFolder.get(), block.threads(), libtorch, SampledRequests.none());
         this.choice = new RewriteChoice(libtorch);
     }
 
@@ -261,6 +261,7 @@ final class ModelRewriting implements AutoCloseable {
             return;
         }
         try {
+            requireMemory();
             block.rewrite(recipe.get(), requests);
             choice.set(chosen);
             replaced.run();
@@ -268,6 +269,17 @@ final class ModelRewriting implements AutoCloseable {
         } catch (Exception e) {
             logger.warn("{} is not rewritten: {}", name, e.toString());
             choice.set(stock(recipe.get().name() + " failed: " + e.getMessage()));
+        }
+    }
+
+    /** While both modules exist, the weights are in memory twice. */
+    private void requireMemory() throws IOException {
+        long needed = Files.size(model.file());
+        OptionalLong free = new Machine().headroomBytes();
+        if (free.isPresent() && free.getAsLong() < needed) {
+            throw new IOException(
+                    "%d MB of memory are left, a second copy of the weights takes %d"
+                            .formatted(free.getAsLong() >> 20, needed >> 20));
         }
     }
 

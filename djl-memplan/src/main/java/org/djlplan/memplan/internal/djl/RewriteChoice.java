@@ -39,9 +39,7 @@ final class RewriteChoice {
         return latest.map(
                 choice ->
                         new DelegationReportRecord(
-                                choice.candidate().isStock()
-                                        ? STOCK
-                                        : choice.candidate().recipe(),
+                                choice.candidate().isStock() ? STOCK : choice.candidate().recipe(),
                                 0,
                                 0,
                                 0,
