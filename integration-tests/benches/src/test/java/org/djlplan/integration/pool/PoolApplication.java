@@ -225,7 +225,9 @@ public final class PoolApplication {
         }
         run.options().forEach(criteria::optArgument);
         return service(
-                criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(translator).with("delegation.enabled", false))
+                criteria.optTranslatorFactory(
+                                PlannedTranslatorFactory.wrap(translator)
+                                        .with("delegation.enabled", false))
                         .build()
                         .loadModel());
     }
@@ -249,7 +251,8 @@ public final class PoolApplication {
         Translator<Integer, Long> own =
                 run.stock()
                         ? translator
-                        : PlannedTranslatorFactory.wrap(translator).with("delegation.enabled", false)
+                        : PlannedTranslatorFactory.wrap(translator)
+                                .with("delegation.enabled", false)
                                 .newInstance(Integer.class, Long.class, model, run.options());
         return new Service(model, own);
     }

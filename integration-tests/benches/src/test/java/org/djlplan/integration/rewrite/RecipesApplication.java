@@ -79,8 +79,7 @@ public final class RecipesApplication {
                         floats
                                 ? manager.create(floats(random, size), new Shape(shape))
                                 : manager.create(
-                                        LongStream.generate(
-                                                        () -> ones ? 1 : random.nextInt(WORDS))
+                                        LongStream.generate(() -> ones ? 1 : random.nextInt(WORDS))
                                                 .limit(size)
                                                 .toArray(),
                                         new Shape(shape));

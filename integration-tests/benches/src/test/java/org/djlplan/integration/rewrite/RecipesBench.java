@@ -14,6 +14,7 @@ import org.djlplan.integration.support.RealModels;
 import org.djlplan.memplan.internal.rewrite.Recipe;
 import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.Iterables;
 import org.djlplan.thirdparty.guava.math.Quantiles;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,9 @@ class RecipesBench {
     private static final int FRESH = Integer.getInteger("djlplan.bench.fresh", 3);
     private static final String SECONDS = System.getProperty("djlplan.bench.seconds", "6");
     private static final String THREADS = System.getProperty("djlplan.bench.threads", "1,2");
+
+    /** How many of a network's inputs to measure. */
+    private static final int INPUTS = Integer.getInteger("djlplan.bench.inputs", 3);
 
     /** Names of networks to measure; empty for all. */
     private static final ImmutableList<String> NAMES =
@@ -49,7 +53,8 @@ class RecipesBench {
 
         static Network image(String name, int side) {
             return new Network(
-                    name, List.of("1,3,%1$d,%1$d".formatted(side), "8,3,%1$d,%1$d".formatted(side)));
+                    name,
+                    List.of("1,3,%1$d,%1$d".formatted(side), "8,3,%1$d,%1$d".formatted(side)));
         }
 
         static Network text(String name, boolean mask, String... shapes) {
@@ -74,7 +79,8 @@ class RecipesBench {
                     Network.image("densenet121", 224),
                     Network.image("inception_v3", 299),
                     Network.image("vgg11", 224),
-                    new Network("deeplabv3_mobilenet_v3_large", List.of("1,3,224,224", "4,3,224,224")),
+                    new Network(
+                            "deeplabv3_mobilenet_v3_large", List.of("1,3,224,224", "4,3,224,224")),
                     new Network("image_generator", List.of("1,100", "8,100")),
                     new Network("ocr", List.of("1,1,32,200", "8,1,32,200")),
                     Network.text("tiny_text", false, "1,16", "8,64"),
@@ -109,7 +115,7 @@ class RecipesBench {
                 continue;
             }
             for (String threads : Splitter.on(',').split(THREADS)) {
-                for (String inputs : network.inputs()) {
+                for (String inputs : Iterables.limit(network.inputs(), INPUTS)) {
                     printRow(network.name(), file, inputs, threads);
                 }
             }
@@ -167,12 +173,7 @@ class RecipesBench {
         ChildJvm.Result result =
                 new ChildJvm(folder)
                         .options("-Xmx1g", "-Dai.djl.offline=true")
-                        .run(
-                                RecipesApplication.class,
-                                own.toString(),
-                                inputs,
-                                threads,
-                                SECONDS);
+                        .run(RecipesApplication.class, own.toString(), inputs, threads, SECONDS);
         if (result.exitCode() != 0) {
             throw new IllegalStateException(file + ": " + result.err());
         }

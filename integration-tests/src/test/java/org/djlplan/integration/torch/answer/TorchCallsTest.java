@@ -106,7 +106,8 @@ class TorchCallsTest {
                                 file,
                                 NDList.class,
                                 Map.of(),
-                                PlannedTranslatorFactory.wrap(translator).with("delegation.enabled", false));
+                                PlannedTranslatorFactory.wrap(translator)
+                                        .with("delegation.enabled", false));
                 Predictor<NDList, NDList> predictor = planned.newPredictor();
                 Predictor<NDList, NDList> stockPredictor = stock.newPredictor(translator)) {
             List<List<Output>> expected = batches(stockPredictor, each, ROUNDS);
@@ -129,7 +130,8 @@ class TorchCallsTest {
                                 file("tuple_outputs"),
                                 String.class,
                                 Map.of(),
-                                PlannedTranslatorFactory.wrap(new InsideTranslator()).with("delegation.enabled", false));
+                                PlannedTranslatorFactory.wrap(new InsideTranslator())
+                                        .with("delegation.enabled", false));
                 Predictor<NDList, String> inside = model.newPredictor();
                 NDManager manager = NDManager.newBaseManager("PyTorch")) {
             List<String> expected = new ArrayList<>();
@@ -174,7 +176,8 @@ class TorchCallsTest {
             Translator<NDList, String> translator = new Nesting(other);
             if (planned) {
                 translator =
-                        PlannedTranslatorFactory.wrap(translator).with("delegation.enabled", false)
+                        PlannedTranslatorFactory.wrap(translator)
+                                .with("delegation.enabled", false)
                                 .newInstance(NDList.class, String.class, outer, Map.of());
             }
             try (Predictor<NDList, String> predictor = outer.newPredictor(translator)) {

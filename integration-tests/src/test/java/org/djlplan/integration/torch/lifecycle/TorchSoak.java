@@ -192,10 +192,12 @@ final class TorchSoak {
         loads.incrementAndGet();
         slot.loaded = slot.model.load(options.apply(random));
         slot.inside =
-                PlannedTranslatorFactory.wrap(new InsideTranslator()).with("delegation.enabled", false)
+                PlannedTranslatorFactory.wrap(new InsideTranslator())
+                        .with("delegation.enabled", false)
                         .newInstance(NDList.class, String.class, slot.loaded, Map.of());
         slot.failing =
-                PlannedTranslatorFactory.wrap(new FailingTranslator()).with("delegation.enabled", false)
+                PlannedTranslatorFactory.wrap(new FailingTranslator())
+                        .with("delegation.enabled", false)
                         .newInstance(NDList.class, NDList.class, slot.loaded, Map.of());
     }
 

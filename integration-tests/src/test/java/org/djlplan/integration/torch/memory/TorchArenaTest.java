@@ -126,7 +126,8 @@ class TorchArenaTest {
         try (Model model = Model.newInstance("buffering", "PyTorch")) {
             model.setBlock(new Buffering());
             Translator<NDList, NDList> translator =
-                    PlannedTranslatorFactory.wrap(new BareTranslator()).with("delegation.enabled", false)
+                    PlannedTranslatorFactory.wrap(new BareTranslator())
+                            .with("delegation.enabled", false)
                             .newInstance(
                                     NDList.class,
                                     NDList.class,

@@ -7,15 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
+import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.ProcessSize;
@@ -38,12 +42,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests how a stored choice begins to serve, and what happens to predictions meanwhile. */
 @OnEveryDjl
 class RewrittenServiceTest {
 
-    private static final int CALLERS = 8;
     private static final int SEEDS = 6;
 
     /** Stored results are used, and nothing is measured. */
@@ -118,20 +122,37 @@ class RewrittenServiceTest {
     @MethodSource("recipes")
     void predict_manyCallersWhileTheModuleIsReplaced_allAnswersAreRight(Recipe recipe)
             throws Exception {
+        predictWhileReplaced(recipe.name(), 8, 500);
+    }
+
+    @Test
+    void predict_moreCallersThanPlacesWhileTheModuleIsReplaced_allAnswersAreRight()
+            throws Exception {
+        predictWhileReplaced("optimize_for_inference", 64, 2000);
+    }
+
+    @Test
+    @Tag("stress")
+    void predict_soakWhileTheModuleIsReplaced_allAnswersAreRight() throws Exception {
+        predictWhileReplaced("optimize_for_inference", 16, 100_000);
+    }
+
+    private void predictWhileReplaced(String recipe, int callers, int predictions)
+            throws Exception {
         TorchScriptModel model = TorchScriptModels.named("attention");
-        Path file = stored("attention", recipe.name());
+        Path file = stored("attention", recipe);
         List<List<List<Output>>> expected = new ArrayList<>();
         for (ModelInputs inputs : model.inputSets()) {
             expected.add(Torch.stock(file, inputs, SEEDS));
         }
-        ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
+        ExecutorService pool = Executors.newFixedThreadPool(callers);
         try (ZooModel<NDList, NDList> rewritten = Torch.load(file, STORED)) {
             AtomicBoolean ended = new AtomicBoolean();
             List<Future<?>> running = new ArrayList<>();
-            for (int caller = 0; caller < CALLERS; caller++) {
+            for (int caller = 0; caller < callers; caller++) {
                 int first = caller;
                 running.add(
-                        callers.submit(
+                        pool.submit(
                                 () -> {
                                     try (Predictor<NDList, NDList> predictor =
                                             rewritten.newPredictor()) {
@@ -151,15 +172,76 @@ class RewrittenServiceTest {
             }
             DelegationReport report = awaitChoice(rewritten);
             long before = Torch.report(rewritten).predictions().total();
-            Await.until(() -> Torch.report(rewritten).predictions().total() > before + 500);
+            Await.until(
+                    () ->
+                            Torch.report(rewritten).predictions().total() > before + predictions
+                                    || running.stream().anyMatch(Future::isDone));
             ended.set(true);
             for (Future<?> each : running) {
                 each.get();
             }
-            assertEquals(recipe.name(), report.delegate());
+            assertEquals(recipe, report.delegate());
         } finally {
-            callers.shutdownNow();
+            pool.shutdownNow();
         }
+    }
+
+    /**
+     * The application keeps most of the processor time, and the measurement ends although it does.
+     */
+    @Test
+    void predict_nothingIsStored_measuresInAProcessOfLowPriority() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("attention"), folder);
+        ModelInputs inputs = TorchScriptModels.named("attention").inputSets().get(0);
+        List<Output> expected = Torch.stock(file, inputs, 1).get(0);
+        try (ZooModel<NDList, NDList> model =
+                        Torch.load(file, Map.of("delegation.profile", "background:1s"));
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            Optional<Integer> niceness = Optional.empty();
+            boolean measured = false;
+            while (!measured) {
+                NearOutputs.assertNear(expected, Torch.predict(predictor, inputs, 0));
+                niceness = niceness.or(RewrittenServiceTest::nicenessOfChild);
+                measured =
+                        Torch.report(model)
+                                .delegation()
+                                .filter(report -> report.origin() == Origin.MEASURED)
+                                .isPresent();
+            }
+            assertEquals(Optional.of(10), niceness);
+        }
+    }
+
+    /** Returns the nice value of a measuring process that this one started, once it has it. */
+    private static Optional<Integer> nicenessOfChild() {
+        return ProcessHandle.current()
+                .children()
+                .map(child -> Path.of("/proc", Long.toString(child.pid()), "stat"))
+                .flatMap(RewrittenServiceTest::niceness)
+                .filter(nice -> nice > 0)
+                .findFirst();
+    }
+
+    /** Field 19; the second field, the command's name, ends with a parenthesis. */
+    private static Stream<Integer> niceness(Path stat) {
+        try {
+            String text = Files.readString(stat);
+            String[] fields = text.substring(text.lastIndexOf(')') + 2).split(" ", -1);
+            return Stream.of(Integer.valueOf(fields[19 - 3]));
+        } catch (IOException e) {
+            return Stream.empty(); // it has ended
+        }
+    }
+
+    /** The first load in a process finds nothing of djl-plan bound. */
+    @Test
+    void load_firstInAProcess_isRewritten() throws Exception {
+        Path file = stored("attention", "frozen");
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .run(RewrittenProgram.class, file.toString(), "frozen", "1x16x32");
+        assertEquals(0, result.exitCode(), result.printed());
+        assertEquals(List.of(), result.warnings());
     }
 
     @Test
@@ -222,6 +304,28 @@ class RewrittenServiceTest {
             assertEquals(Torch.stock(file, inputs, 1).get(0), Torch.predict(model, inputs, 0));
             assertTrue(Torch.report(model).delegation().isEmpty());
         }
+    }
+
+    /** The copies of the weights that rewriting makes do not stay. */
+    @ParameterizedTest
+    @ValueSource(strings = {"frozen", "optimize_for_inference"})
+    @Tag("long")
+    @NeedsModels(RealModels.TORCHSCRIPT)
+    void predict_rewritten_takesHardlyMoreMemoryThanStock(String recipe) throws Exception {
+        Path file = Torch.copy(RealModels.TORCHSCRIPT.file("resnet152"), folder);
+        StoredChoice.of(file, recipe);
+        long stock = residentBytes(file, "stock");
+        long rewritten = residentBytes(file, recipe);
+        assertTrue(rewritten <= 1.05 * stock, rewritten + " bytes, stock " + stock);
+    }
+
+    private long residentBytes(Path file, String recipe) throws Exception {
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .small()
+                        .run(RewrittenProgram.class, file.toString(), recipe, "1x3x224x224");
+        assertEquals(0, result.exitCode(), result.printed());
+        return Long.parseLong(result.out().strip().lines().reduce((a, b) -> b).orElseThrow());
     }
 
     /** A module that is not deleted takes 14 MB. */

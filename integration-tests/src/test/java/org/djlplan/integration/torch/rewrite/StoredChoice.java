@@ -20,12 +20,12 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.Tolerance;
 
 /** Stores a choice for a TorchScript file as if it had been measured. */
-final class StoredChoice {
+public final class StoredChoice {
 
     private StoredChoice() {}
 
     /** Stores the choice of a recipe, with which later loads on as many threads begin. */
-    static void of(Path file, String recipe) throws IOException, InterruptedException {
+    public static void of(Path file, String recipe) throws IOException, InterruptedException {
         Engine engine = Engine.getEngine("PyTorch");
         TorchDelegableModel model =
                 new TorchDelegableModel(
