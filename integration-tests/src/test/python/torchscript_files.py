@@ -633,6 +633,46 @@ class Quantized(nn.Module):
         return self.other(torch.relu(self.layer(x)))
 
 
+class OutlierChannel(nn.Module):
+    """One channel between two layers is ten thousand times as large as the others."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+        self.layer.weight.data[7] *= 1e4
+        self.other = nn.Linear(64, 64)
+        self.other.weight.data[:, 7] *= 1e-4
+
+    def forward(self, x):
+        return self.other(self.layer(x))
+
+
+class LargeWeights(nn.Module):
+    """Has weights that are larger than the largest 16-bit float, which is 65,504."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+        self.layer.weight.data *= 1e6
+        self.other = nn.Linear(64, 64, bias=False)
+
+    def forward(self, x):
+        return self.other(torch.tanh(self.layer(x) * 1e-6))
+
+
+class LargeRows(nn.Module):
+    """Has an embedding with a row that is larger than the largest 16-bit float."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(10, 64)
+        self.words.weight.data[9] *= 1e6
+        self.layer = nn.Linear(64, 64)
+
+    def forward(self, x):
+        return self.layer(self.words(x))
+
+
 class Rehearsal(nn.Module):
     """What the command line runs before the model that it measures."""
 
@@ -676,7 +716,8 @@ def main():
         Half, Bfloat16, Bytes, ViewOutput, InputAsOutput, SameTwice, InPlace, Lstm, Gru, Attention,
         Fork, Counter, Cache, Chain, Wide, Nonzero, TextStates, TextAnswer, TextLabels, TextPair, Generator,
         CachedGenerator, BufferedGenerator, RandomNoise, AlwaysDropout, RunningMean, TrainingNorm,
-        SeveralMethods, DoublePrecision, NoBias, Raises, NotFinite, Chaotic,
+        SeveralMethods, DoublePrecision, NoBias, Raises, NotFinite, Chaotic, OutlierChannel,
+        LargeWeights, LargeRows,
     ]
     for module in modules:
         torch.manual_seed(1)

@@ -46,7 +46,8 @@ class PlannedTranslatorFactoryBuilderTest {
                     "optBudget", "64MB:best-effort",
                     "optSharedBudget", "256MB",
                     "optDelegationDelegate", "xnnpack",
-                    "optDelegationMaxMemory", "64MB");
+                    "optDelegationMaxMemory", "64MB",
+                    "optDelegationPrecision", "int8:0.98");
 
     private static String method(Option option) {
         return Arrays.stream(option.key().split("\\."))

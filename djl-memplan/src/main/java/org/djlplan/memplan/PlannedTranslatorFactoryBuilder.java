@@ -268,6 +268,16 @@ public final class PlannedTranslatorFactoryBuilder {
     }
 
     /**
+     * Permits weights of a lower precision in TorchScript models.
+     *
+     * @param precision {@code float16}, {@code bfloat16} or {@code int8}, possibly with the least
+     *     cosine of outputs and stock's, such as {@code int8:0.98}
+     */
+    public PlannedTranslatorFactoryBuilder optDelegationPrecision(String precision) {
+        return opt("delegation.precision", precision);
+    }
+
+    /**
      * Sets operators that stay in the CPU kernels.
      *
      * @param operators numbers in the model's file ({@code 17}, {@code 17-23}), types ({@code

@@ -64,6 +64,15 @@ public enum DelegationKey implements Option {
                     + " `auto`: as much as roundings can change them in this model. A number is a"
                     + " fixed limit: largest difference / largest element for floats; 8- and 16-bit"
                     + " integers may then differ by one step, others not at all"),
+    PRECISION(
+            "float32",
+            Origin.APPLICATION,
+            "TorchScript: the lowest precision of weights that may serve: `float16`, `bfloat16` or"
+                    + " `int8` (linear layers and embeddings; everything else stays as it is). It"
+                    + " serves if it is at least 5 % faster, and if the outputs of the first 32"
+                    + " predictions are close to stock's: the cosine of each is at least 0.9999,"
+                    + " 0.999 or 0.97; `int8:0.98` sets another limit"
+                    + " ([how](how-it-works/delegation.md#lower-precision))"),
     EXCLUDE(
             "none",
             Origin.ANYONE,

@@ -39,6 +39,14 @@ public interface DelegableModel {
         return List.of();
     }
 
+    /**
+     * Returns the names of the lower {@linkplain Precision precisions} in which the model can run;
+     * each is also the name of a recipe, which is measured only if the user permits it.
+     */
+    default List<String> precisions() {
+        return List.of();
+    }
+
     /** Returns the threads per prediction that the user requested, −1 for the engine's default. */
     int threads();
 

@@ -46,6 +46,14 @@ public record OutputError(
         return deviation.largest();
     }
 
+    /**
+     * Returns a lower bound of the cosine of the angle between the output and the reference. It is
+     * the cosine of the largest angle that a vector with this relative error can have.
+     */
+    public double leastCosine() {
+        return Math.sqrt(Math.max(0, 1 - deviation.spread() * deviation.spread()));
+    }
+
     /** Returns this error with its noise. */
     public OutputError withNoise(Deviation known) {
         return new OutputError(type, deviation, known, headroom, byOperator);

@@ -27,7 +27,11 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 public final class Planned {
 
     private static final Set<String> APPLICATIONS =
-            Set.of("memplan.threads", "memplan.workers", "delegation.delegate");
+            Set.of(
+                    "memplan.threads",
+                    "memplan.workers",
+                    "delegation.delegate",
+                    "delegation.precision");
 
     private Planned() {}
 

@@ -74,7 +74,10 @@ public final class TorchScriptModels {
                     pure("raises", floats(shape(4, 16))),
                     pure("not_finite", floats(shape(4, 16))),
                     pure("chaotic", floats(shape(4, 16))),
-                    pure("quantized", floats(shape(4, 16))));
+                    pure("quantized", floats(shape(4, 16))),
+                    pure("outlier_channel", floats(shape(4, 64))),
+                    pure("large_weights", floats(shape(4, 64))),
+                    pure("large_rows", identifiers(1, 8)));
 
     private static final ImmutableList<String> TEXTS =
             ImmutableList.of(

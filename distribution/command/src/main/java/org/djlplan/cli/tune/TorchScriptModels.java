@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
@@ -62,8 +63,14 @@ final class TorchScriptModels {
             if (problem.isPresent()) {
                 throw new IllegalStateException(problem.get());
             }
+            Random random = new Random(1);
+            List<SampleInputs> compared =
+                    Stream.generate(() -> random(inputs, random))
+                            .limit(SampledRequests.LEAST_COMPARED)
+                            .toList();
             SampledRequests requests =
-                    new SampledRequests(List.of(new Frequent(random(inputs), 1)), 1);
+                    new SampledRequests(
+                            List.of(new Frequent(compared.get(0), 1)), compared, 1);
             return new TorchDelegableModel(
                     file,
                     CacheFolder.get(),
@@ -76,8 +83,7 @@ final class TorchScriptModels {
         }
     }
 
-    private static SampleInputs random(List<ArrayType> types) {
-        Random random = new Random(1);
+    private static SampleInputs random(List<ArrayType> types, Random random) {
         List<String> names = new ArrayList<>();
         List<ByteBuffer> values = new ArrayList<>();
         for (ArrayType type : types) {

@@ -14,7 +14,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.djlplan.cli.CliCommand;
 import org.djlplan.cli.ProgressLine;
+import org.djlplan.cli.TextTable;
 import org.djlplan.cli.tune.TuneOptions.Setting;
+import org.djlplan.delegation.internal.DelegationKey;
 import org.djlplan.delegation.internal.DelegationOptions;
 import org.djlplan.delegation.internal.Tuning;
 import org.djlplan.delegation.internal.choice.ProfileTable;
@@ -28,6 +30,7 @@ import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.thirdparty.guava.collect.ContiguousSet;
@@ -182,6 +185,13 @@ public final class TuneCommand implements CliCommand {
             tuning.copyTo(into.get(), table);
         }
         output.add(new Kept<>(tuning.key(), table), objection.isEmpty());
+        if (!setting.precision().isLower()) {
+            for (String name : measurable.precisions()) {
+                Precision precision = Precision.parse(name).orElseThrow();
+                Tuning.tryOut(measurable, setting, precision)
+                        .ifPresent(tried -> output.add(precision, tried));
+            }
+        }
         return anyMeasured(table);
     }
 
@@ -251,6 +261,7 @@ public final class TuneCommand implements CliCommand {
         private final Graph graph;
         private final JsonObject object = new JsonObject();
         private final JsonArray tables = new JsonArray();
+        private final JsonObject lowerPrecisions = new JsonObject();
         private boolean first = true;
 
         Output(Graph graph, Path file) {
@@ -280,6 +291,18 @@ public final class TuneCommand implements CliCommand {
                 out.flush();
             }
             first = false;
+        }
+
+        /** Prints what a precision would bring that loads do not permit yet. */
+        void add(Precision precision, ProfileTable tried) {
+            String option = DelegationKey.PRECISION.key() + '=' + precision.name();
+            if (json) {
+                lowerPrecisions.addProperty(precision.name(), tried.reason());
+                object.add("lowerPrecisions", lowerPrecisions);
+            } else {
+                out.println(option + " would run " + TextTable.plain(tried.reason()));
+                out.flush();
+            }
         }
 
         private Explanation explained(Kept<ProfileTable> kept) {

@@ -17,6 +17,7 @@ import org.djlplan.delegation.internal.partition.Units;
 import org.djlplan.delegation.internal.partition.Units.Unit;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -147,7 +148,10 @@ public record ProfileTable(
             best(entries, entry -> entry.candidate().isStock())
                     .filter(stock -> !chosen.candidate().isStock())
                     .ifPresent(stock -> line.append(compared(chosen, stock, request.stock())));
-            return line.append(passedOver(chosen, entries)).append(rejected(entries)).toString();
+            return line.append(passedOver(chosen, entries))
+                    .append(lowerPrecision(chosen.candidate(), entries))
+                    .append(rejected(entries))
+                    .toString();
         }
 
         private boolean showsMemory() {
@@ -173,10 +177,55 @@ public record ProfileTable(
             return text.toString();
         }
 
+        /** Returns how close the permitted lower precision is, or why it was not taken. */
+        private String lowerPrecision(Candidate chosen, List<Entry> entries) {
+            return entries.stream()
+                    .filter(entry -> request.tolerance().isLower(entry.candidate()))
+                    .map(entry -> "; " + entry.candidate().recipe() + lowerPrecision(chosen, entry))
+                    .findFirst()
+                    .orElse("");
+        }
+
+        private String lowerPrecision(Candidate chosen, Entry entry) {
+            if (entry instanceof Entry.Measured measured) {
+                double cosine =
+                        measured.errors().stream()
+                                .mapToDouble(OutputError::leastCosine)
+                                .min()
+                                .orElse(1);
+                String close = String.format(Locale.ROOT, ": cosine at least %.5f", cosine);
+                return chosen.equals(entry.candidate())
+                        ? close
+                        : close + ", not 5 % faster at all shapes: " + millis(measured);
+            }
+            if (entry instanceof Entry.Wrong wrong) {
+                double error =
+                        wrong.errors().stream()
+                                .mapToDouble(e -> Math.max(e.difference(), e.deviation().spread()))
+                                .max()
+                                .orElse(0);
+                double limit =
+                        request.tolerance().of(entry.candidate()).limit(wrong.errors().get(0));
+                return Double.isInfinite(error)
+                        ? " is refused: its outputs are not finite where stock's are, or the reverse"
+                        : String.format(
+                                Locale.ROOT,
+                                " is refused: the relative error of an output is %.3g, above %.3g"
+                                        + " (%s)",
+                                error,
+                                limit,
+                                request.tolerance().precision());
+            }
+            return " is refused: " + ((Entry.Failed) entry).message();
+        }
+
         /** Returns the number of rejected candidates, and the reason of the first one. */
         public String rejected(List<Entry> entries) {
             List<Entry> rejected =
-                    entries.stream().filter(entry -> !(entry instanceof Entry.Measured)).toList();
+                    entries.stream()
+                            .filter(entry -> !(entry instanceof Entry.Measured))
+                            .filter(entry -> !request.tolerance().isLower(entry.candidate()))
+                            .toList();
             if (rejected.isEmpty()) {
                 return "";
             }

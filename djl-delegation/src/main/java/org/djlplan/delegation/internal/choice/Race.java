@@ -194,10 +194,10 @@ public final class Race {
                 : Optional.of(compare(first, second, deviations));
     }
 
-    /** Returns the remaining contenders that seem at most this many times as slow as the leader. */
-    public List<Contender> within(double times) {
-        return leader().stream()
-                .flatMap(leader -> running.stream().filter(c -> isWithin(times, c, leader)))
+    /** Returns the contenders that seem at most this many times as slow as the fastest of them. */
+    public List<Contender> within(double times, List<Contender> among) {
+        return leader(among).stream()
+                .flatMap(leader -> among.stream().filter(c -> isWithin(times, c, leader)))
                 .toList();
     }
 

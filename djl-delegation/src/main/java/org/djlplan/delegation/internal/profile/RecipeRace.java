@@ -2,7 +2,9 @@ package org.djlplan.delegation.internal.profile;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.djlplan.delegation.internal.choice.Race;
 import org.djlplan.delegation.internal.choice.Race.Contender;
@@ -24,6 +26,8 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  *   <li>Of those that take at most {@value #NEARLY_AS_FAST} times as long as the fastest, the ones
  *       with the least memory stay; of these, the simplest that is not measurably slower than the
  *       fastest wins. (With another objective than latency, memory counts as this objective says.)
+ *       A recipe of a lower precision wins only if it takes at most {@value #CLEARLY_FASTER} times
+ *       as long as the winner of the others, beyond the noise.
  *   <li>A winner that does not take at most {@value #CLEARLY_FASTER} times as long as stock, beyond
  *       the noise of the measurement, is dropped, and so is one that takes more than {@value
  *       #SLOWER_AT_A_SHAPE} times as long at one of the measured shapes. Then the winner of the
@@ -91,7 +95,7 @@ final class RecipeRace {
         List<Contender> left = new ArrayList<>(contenders);
         while (true) {
             Race race = race(left);
-            Optional<Contender> best = race.winner(candidates(race));
+            Optional<Contender> best = best(race);
             if (best.isEmpty()
                     || best.get().equals(stock)
                     || (isClearlyFaster(race, best.get(), stock)
@@ -102,15 +106,24 @@ final class RecipeRace {
         }
     }
 
-    private List<Contender> candidates(Race race) {
-        return goal.objective() == Objective.LATENCY
-                ? Goal.lightest(race.within(NEARLY_AS_FAST))
-                : race.running();
+    private Optional<Contender> best(Race race) {
+        Map<Boolean, List<Contender>> isLower =
+                race.running().stream()
+                        .collect(
+                                Collectors.partitioningBy(
+                                        c -> request.tolerance().isLower(c.candidate())));
+        List<Contender> others = isLower.get(false);
+        boolean latency = goal.objective() == Objective.LATENCY;
+        Optional<Contender> best =
+                race.winner(latency ? Goal.lightest(race.within(NEARLY_AS_FAST, others)) : others);
+        return race.winner(isLower.get(true))
+                .filter(lower -> best.isEmpty() || isClearlyFaster(race, lower, best.get()))
+                .or(() -> best);
     }
 
-    private boolean isClearlyFaster(Race race, Contender recipe, Contender stock) {
+    private boolean isClearlyFaster(Race race, Contender recipe, Contender other) {
         return goal.objective() == Objective.MEMORY
-                || race.ratio(recipe, stock, CERTAIN)
+                || race.ratio(recipe, other, CERTAIN)
                         .filter(ratio -> ratio.ratio() <= CLEARLY_FASTER && ratio.high() < 1)
                         .isPresent();
     }

@@ -22,6 +22,8 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 
@@ -51,12 +53,21 @@ class RecipeRaceTest {
             return this;
         }
 
+        FakeModel near(String recipe, long megabytes, double error, double millis) {
+            recipes.put(recipe, new Recipe(megabytes * MB, error, millis));
+            return this;
+        }
+
         FakeModel wrong(String recipe, double error) {
             recipes.put(recipe, new Recipe(MB, error, 1));
             return this;
         }
 
         ProfileTable profile(Goal goal) throws InterruptedException {
+            return profile(goal, Tolerance.AUTO);
+        }
+
+        ProfileTable profile(Goal goal, Tolerance tolerance) throws InterruptedException {
             List<String> names = recipes.keySet().stream().filter(n -> !n.isEmpty()).toList();
             Request request =
                     new Request(
@@ -64,13 +75,17 @@ class RecipeRaceTest {
                             goal,
                             List.of(-1),
                             Optional.of(Duration.ofHours(1)),
-                            Tolerance.AUTO,
+                            tolerance,
                             false,
                             Set.of(),
                             Optional.empty(),
                             names);
             return Profiler.profile(
                     request, false, this, Optional.empty(), early -> {}, () -> (long) nowNanos);
+        }
+
+        ProfileTable permittingInt8() throws InterruptedException {
+            return profile(LATENCY, Tolerance.AUTO.with(new Precision("int8", .98)));
         }
 
         String chosen(Goal goal) throws InterruptedException {
@@ -84,7 +99,12 @@ class RecipeRaceTest {
                 throw new CandidateException(CandidateException.Kind.REFUSED, "not freezable");
             }
             List<OutputError> errors =
-                    List.of(new OutputError(ElementType.FLOAT32, recipe.error()));
+                    List.of(
+                            new OutputError(
+                                    ElementType.FLOAT32,
+                                    new Deviation(recipe.error(), recipe.error(), 0),
+                                    Deviation.NONE,
+                                    1));
             return new Trial(0, errors, recipe.bytes(), 1);
         }
 
@@ -208,6 +228,44 @@ class RecipeRaceTest {
     void profile_lightButSlowerThanStock_isNotTaken() throws InterruptedException {
         FakeModel model = new FakeModel().with("", 100, 50).with("small", 50, 53);
         assertTrue(model.profile(LATENCY).chosen().isStock());
+    }
+
+    @Test
+    void profile_lowerPrecision_isTakenIfItIsClearlyFaster() throws InterruptedException {
+        ProfileTable table = resnet().near("int8", 30, .1, 40).permittingInt8();
+        assertEquals("int8", table.chosen().recipe());
+        assertTrue(table.reason().endsWith("; int8: cosine at least 0.99499"), table.reason());
+    }
+
+    @Test
+    void profile_lowerPrecisionHardlyFaster_isNotTaken() throws InterruptedException {
+        ProfileTable table = resnet().near("int8", 30, .1, 71).permittingInt8();
+        assertEquals("optimized", table.chosen().recipe());
+        assertTrue(
+                table.reason().contains("; int8: cosine at least 0.99499, not 5 % faster"),
+                table.reason());
+    }
+
+    @Test
+    void profile_lowerPrecisionTooInaccurate_isRefusedWithTheReason() throws InterruptedException {
+        ProfileTable table = resnet().near("int8", 30, .3, 40).permittingInt8();
+        assertEquals("optimized", table.chosen().recipe());
+        assertTrue(
+                table.reason()
+                        .endsWith(
+                                "; int8 is refused: the relative error of an output is 0.300, above"
+                                        + " 0.200 (int8:0.98)"),
+                table.reason());
+    }
+
+    @Test
+    void profile_lowerPrecisionSlowerAtOneShape_isNotTaken() throws InterruptedException {
+        FakeModel model =
+                new FakeModel()
+                        .with("", 100, 10, 100)
+                        .with("frozen", 100, 10, 95)
+                        .with("int8", 30, 11, 40);
+        assertEquals("frozen", model.permittingInt8().chosen().recipe());
     }
 
     @Test

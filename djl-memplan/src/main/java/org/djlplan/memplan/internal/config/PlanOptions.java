@@ -8,6 +8,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.Function;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
@@ -42,6 +43,9 @@ public record PlanOptions(
 
     /** Prefix of every delegation option. */
     public static final String DELEGATION_PREFIX = "delegation.";
+
+    /** The key of the lowest permitted precision of weights. */
+    public static final String PRECISION = DELEGATION_PREFIX + "precision";
 
     private static final String AUTO = "auto";
 
@@ -142,6 +146,12 @@ public record PlanOptions(
     /** Returns whether a delegate may also run other input shapes than those in the file. */
     public boolean delegatesEveryShape() {
         return EVERY_SHAPE.equalsIgnoreCase(delegation.get(DELEGATION_ENABLED));
+    }
+
+    /** Returns whether weights may have a lower precision than in the model's file. */
+    public boolean permitsLowerPrecision() {
+        String full = Precision.FLOAT32.toString();
+        return !delegation.getOrDefault(PRECISION, full).equals(full);
     }
 
     /**

@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.djl;
 import ai.djl.Model;
 import ai.djl.nn.Block;
 import ai.djl.nn.BlockFactory;
+import ai.djl.nn.SymbolBlock;
 import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.TranslatorFactory;
@@ -273,6 +274,13 @@ public final class ModelPlanning {
         if (!engine.equals("PyTorch")) {
             // A PyTorch model was expected.
             early.ifPresent(WeightFile::close);
+        }
+        if (options.permitsLowerPrecision()
+                && !(engine.equals("PyTorch") && model.getBlock() instanceof SymbolBlock)) {
+            logger.warn(
+                    "{} has no effect on {}, which is not a TorchScript model",
+                    PlanOptions.PRECISION,
+                    model.getName());
         }
         Optional<String> problem;
         try {

@@ -39,8 +39,11 @@ final class ModelRewriting implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(ModelRewriting.class);
 
-    /** Candidates are measured after this many predictions, or after a while if they are rare. */
-    private static final int ENOUGH_PREDICTIONS = 32;
+    /**
+     * Candidates are measured after this many predictions, or after a while if they are rare; but a
+     * lower precision is always judged with this many.
+     */
+    private static final int ENOUGH_PREDICTIONS = SampledRequests.LEAST_COMPARED;
 
     private static final Duration ENOUGH_TIME = Duration.ofSeconds(3);
 
@@ -53,7 +56,7 @@ final class ModelRewriting implements AutoCloseable {
     private final Optional<Progress> progress;
     private final TorchDelegableModel model;
     private final RewrittenBlock block;
-    private final Sampling sampling = new Sampling();
+    private final Sampling sampling;
 
     /** Called after the module was replaced. */
     private volatile Runnable replaced = () -> {};
@@ -80,6 +83,7 @@ final class ModelRewriting implements AutoCloseable {
         this.options = options.delegation();
         this.progress = progress;
         this.block = block;
+        this.sampling = new Sampling(options.permitsLowerPrecision());
         String libtorch = model.getNDManager().getEngine().getVersion();
         this.model =
                 new TorchDelegableModel(
@@ -148,10 +152,12 @@ final class ModelRewriting implements AutoCloseable {
         if (isPinned()) {
             return;
         }
-        if (isBlocking()) {
-            samples = true;
-        } else {
+        if (!isBlocking()) {
             inBackground(this::lookUp);
+        } else if (sampling.copiesAll()) {
+            lookUp();
+        } else {
+            samples = true;
         }
     }
 
@@ -210,11 +216,14 @@ final class ModelRewriting implements AutoCloseable {
             logger.debug("inputs of {} are not copied", name, e);
             return;
         }
+        boolean enough = predictions >= ENOUGH_PREDICTIONS;
         if (isBlocking()) {
-            choose();
+            if (enough || !sampling.copiesAll()) {
+                choose();
+            }
         } else if (predictions == ENOUGH_PREDICTIONS) {
             inBackground(this::choose);
-        } else if (predictions == 1) {
+        } else if (predictions == 1 && !sampling.copiesAll()) {
             boolean unused = Later.run(ENOUGH_TIME, () -> inBackground(this::choose));
         }
     }

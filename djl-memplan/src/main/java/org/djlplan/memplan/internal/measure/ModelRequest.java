@@ -47,9 +47,6 @@ interface ModelRequest {
 
     /** Parses the field {@code tolerance}. */
     static Tolerance tolerance(JsonObject json) {
-        String text = json.get("tolerance").getAsString();
-        return text.equals(Tolerance.AUTO.toString())
-                ? Tolerance.AUTO
-                : Tolerance.of(Double.parseDouble(text));
+        return Tolerance.parse(json.get("tolerance").getAsString());
     }
 }

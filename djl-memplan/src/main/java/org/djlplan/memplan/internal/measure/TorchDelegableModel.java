@@ -54,6 +54,11 @@ public record TorchDelegableModel(
     }
 
     @Override
+    public List<String> precisions() {
+        return Recipe.lower().stream().map(Recipe::name).toList();
+    }
+
+    @Override
     public String delegate() {
         return ENGINE;
     }

@@ -33,6 +33,9 @@ record TorchModelRequest(
 
     static final String SAMPLES = "samples";
 
+    private static final String COMPARED = "compared";
+    private static final String ARRAYS = "arrays";
+
     private static final String THREADS = "ai.djl.pytorch.num_threads";
 
     TorchModelRequest {
@@ -81,12 +84,21 @@ record TorchModelRequest(
         JsonArray samples = new JsonArray();
         requests.measured().forEach(each -> samples.add(toJson(each)));
         json.add(SAMPLES, samples);
+        JsonArray compared = new JsonArray();
+        requests.compared().forEach(each -> compared.add(toJson(each)));
+        json.add(COMPARED, compared);
         return json;
     }
 
     private static JsonObject toJson(Frequent sample) {
+        JsonObject json = new JsonObject();
+        json.addProperty("predictions", sample.predictions());
+        json.add(ARRAYS, toJson(sample.inputs()));
+        return json;
+    }
+
+    private static JsonArray toJson(SampleInputs inputs) {
         JsonArray arrays = new JsonArray();
-        SampleInputs inputs = sample.inputs();
         for (int i = 0; i < inputs.types().size(); i++) {
             JsonArray shape = new JsonArray();
             inputs.types().get(i).shape().forEach(shape::add);
@@ -99,32 +111,35 @@ record TorchModelRequest(
             array.addProperty("values", Base64.getEncoder().encodeToString(values));
             arrays.add(array);
         }
-        JsonObject json = new JsonObject();
-        json.addProperty("predictions", sample.predictions());
-        json.add("arrays", arrays);
-        return json;
+        return arrays;
     }
 
     /** Parses the result of {@link #toJson}; throws a RuntimeException if it is something else. */
     static TorchModelRequest fromJson(JsonObject json) {
         List<Frequent> samples = new ArrayList<>();
         for (JsonElement each : json.getAsJsonArray(SAMPLES)) {
-            samples.add(sample(each.getAsJsonObject()));
+            JsonObject sample = each.getAsJsonObject();
+            samples.add(
+                    new Frequent(
+                            inputs(sample.getAsJsonArray(ARRAYS)),
+                            sample.get("predictions").getAsLong()));
         }
+        List<SampleInputs> compared = new ArrayList<>();
+        json.getAsJsonArray(COMPARED).forEach(each -> compared.add(inputs(each.getAsJsonArray())));
         return new TorchModelRequest(
                 Path.of(json.get("file").getAsString()),
-                new SampledRequests(samples, json.get("shapes").getAsInt()),
+                new SampledRequests(samples, compared, json.get("shapes").getAsInt()),
                 ModelRequest.tolerance(json),
                 json.get("threads").getAsInt(),
                 new MemoryNeed(
                         json.get("heapBytes").getAsLong(), json.get("candidateBytes").getAsLong()));
     }
 
-    private static Frequent sample(JsonObject json) {
+    private static SampleInputs inputs(JsonArray arrays) {
         List<ArrayType> types = new ArrayList<>();
         List<String> names = new ArrayList<>();
         List<ByteBuffer> values = new ArrayList<>();
-        for (JsonElement element : json.getAsJsonArray("arrays")) {
+        for (JsonElement element : arrays) {
             JsonObject array = element.getAsJsonObject();
             List<Long> shape = new ArrayList<>();
             array.getAsJsonArray("shape").forEach(size -> shape.add(size.getAsLong()));
@@ -133,7 +148,6 @@ record TorchModelRequest(
             values.add(
                     ByteBuffer.wrap(Base64.getDecoder().decode(array.get("values").getAsString())));
         }
-        return new Frequent(
-                new SampleInputs(types, names, values), json.get("predictions").getAsLong());
+        return new SampleInputs(types, names, values);
     }
 }

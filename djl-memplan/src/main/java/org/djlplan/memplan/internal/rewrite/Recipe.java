@@ -1,13 +1,15 @@
 package org.djlplan.memplan.internal.rewrite;
 
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter;
 import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter.RefusedException;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A way to rewrite a loaded TorchScript module, so that it computes the same in less time. Which
- * one is the fastest depends on the model and the processor; some make a model slower.
+ * one is the fastest depends on the model and the processor; some make a model slower. A recipe of
+ * a {@linkplain #lower lower precision} computes nearly the same.
  *
  * @param name for reports and stored results
  * @param base makes a frozen copy of the module
@@ -19,7 +21,7 @@ public record Recipe(
         String name, Base base, ImmutableList<Replacement> replacements, boolean fuses) {
 
     /** A linear layer, with or without a bias. */
-    private static final String LINEAR =
+    static final String LINEAR =
             """
             graph(%x, %w, %b):
               %r = aten::linear(%x, %w, %b)
@@ -81,6 +83,17 @@ public record Recipe(
                             false),
                     new Recipe("onednn-graph", ModuleRewriter::freeze, ImmutableList.of(), true));
 
+    /** Weights of linear layers and rows of embeddings in fewer bits, the most precise first. */
+    private static final ImmutableList<Recipe> LOWER =
+            ImmutableList.of(
+                    lower("float16", LowerPrecision.FLOAT16),
+                    lower("bfloat16", LowerPrecision.BFLOAT16),
+                    lower("int8", LowerPrecision.INT8));
+
+    private static Recipe lower(String name, ImmutableList<Replacement> replacements) {
+        return new Recipe(name, ModuleRewriter::freeze, replacements, false);
+    }
+
     /** Makes a frozen copy of a module, which stays usable. */
     @FunctionalInterface
     public interface Base {
@@ -90,14 +103,21 @@ public record Recipe(
     /** A pattern and its replacement, in libtorch's text of graphs. */
     public record Replacement(String pattern, String replacement) {}
 
-    /** Returns all recipes. */
+    /** Returns all recipes at the model's precision. */
     public static ImmutableList<Recipe> all() {
         return ALL;
     }
 
+    /** Returns the recipes of lower precisions, by whose names users permit them. */
+    public static ImmutableList<Recipe> lower() {
+        return LOWER;
+    }
+
     /** Returns the recipe of a name. */
     public static Optional<Recipe> named(String name) {
-        return ALL.stream().filter(recipe -> recipe.name.equals(name)).findFirst();
+        return Stream.concat(ALL.stream(), LOWER.stream())
+                .filter(recipe -> recipe.name.equals(name))
+                .findFirst();
     }
 
     @Override

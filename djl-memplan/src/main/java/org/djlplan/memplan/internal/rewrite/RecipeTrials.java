@@ -59,18 +59,25 @@ public final class RecipeTrials implements CandidateRunner {
     private final ProcessMemory memory = new ProcessMemory();
     private final Map<Candidate, Prepared> prepared = new HashMap<>();
 
-    /** Of the measured shapes, and then of further ones that stock accepts; empty until needed. */
-    private List<SampleInputs> compared = List.of();
+    /** At the measured shapes, and then at further ones that stock accepts; empty until needed. */
+    private Optional<Reference> reference = Optional.empty();
 
-    private Optional<CpuOutputs> reference = Optional.empty();
-
-    /** The names, types and shapes of the reference outputs, by input. */
-    private List<List<TensorInfo>> forms = List.of();
+    /** For all known requests, to judge a lower precision; empty until needed. */
+    private Optional<Reference> ofRequests = Optional.empty();
 
     /** Why no recipe may serve; empty if one may, or it is not known yet. */
     private Optional<String> problem = Optional.empty();
 
     private record Prepared(Running running, Trial trial) {}
+
+    /**
+     * Outputs of stock.
+     *
+     * @param inputs with which it ran
+     * @param forms the names, types and shapes of the outputs, by input
+     */
+    private record Reference(
+            List<SampleInputs> inputs, CpuOutputs outputs, List<List<TensorInfo>> forms) {}
 
     /** A loaded model. */
     private record Running(Model model, Block block, boolean fuses, ParameterStore parameters)
@@ -115,10 +122,12 @@ public final class RecipeTrials implements CandidateRunner {
             if (!candidate.isStock() && problem.isPresent()) {
                 throw new CandidateException(Kind.REFUSED, problem.get());
             }
+            Reference expected =
+                    tolerance.isLower(candidate) ? ofRequests() : reference.orElseThrow();
             long before = liveBytes();
             Running running = build(candidate);
             try {
-                Trial trial = firstRuns(running, candidate.isStock(), before);
+                Trial trial = firstRuns(running, candidate.isStock(), expected, before);
                 prepared.put(candidate, new Prepared(running, trial));
                 return trial;
             } finally {
@@ -156,22 +165,51 @@ public final class RecipeTrials implements CandidateRunner {
                     .flatMap(Optional::stream)
                     .filter(inputs -> accepts(stock, inputs))
                     .forEach(all::add);
-            compared = ImmutableList.copyOf(all);
-            CpuOutputs outputs =
-                    new CpuOutputs(
-                            first.graph(),
-                            all.stream().map(SampleInputs::values).toList(),
-                            tolerance);
-            int unused = outputs.learn((values, i) -> run(stock, i, values), 1);
-            reference = Optional.of(outputs);
-            forms =
-                    all.stream()
-                            .map(each -> forms(run(stock, each, each.values(), false)))
-                            .toList();
-            if (problem.isEmpty() && !isSame(stock, outputs)) {
+            Reference learnt = learn(stock, all, tolerance);
+            reference = Optional.of(learnt);
+            if (problem.isEmpty() && !isSame(stock, learnt)) {
                 problem = Optional.of("two predictions of stock give different outputs");
             }
         }
+    }
+
+    private Reference learn(Running stock, List<SampleInputs> inputs, Tolerance accepted)
+            throws UnplannableException {
+        CpuOutputs outputs =
+                new CpuOutputs(
+                        inputs.get(0).graph(),
+                        inputs.stream().map(SampleInputs::values).toList(),
+                        accepted);
+        int unused = outputs.learn((values, i) -> run(stock, inputs.get(i), values, false), 1);
+        return new Reference(
+                ImmutableList.copyOf(inputs),
+                outputs,
+                inputs.stream()
+                        .map(each -> forms(run(stock, each, each.values(), false)))
+                        .toList());
+    }
+
+    /** Returns the outputs of stock for all known requests. */
+    private Reference ofRequests()
+            throws IOException, MalformedModelException, UnplannableException, CandidateException {
+        int known = requests.compared().size();
+        if (known < SampledRequests.LEAST_COMPARED) {
+            throw new CandidateException(
+                    Kind.REFUSED,
+                    "its outputs are compared for at least %d predictions, and the inputs of %d are known"
+                            .formatted(SampledRequests.LEAST_COMPARED, known));
+        }
+        if (ofRequests.isEmpty()) {
+            try (Running stock = load()) {
+                ofRequests =
+                        Optional.of(
+                                learn(
+                                        stock,
+                                        requests.compared(),
+                                        tolerance.precision().tolerance()));
+            }
+        }
+        return ofRequests.get();
     }
 
     private boolean accepts(Running stock, SampleInputs inputs) {
@@ -183,10 +221,15 @@ public final class RecipeTrials implements CandidateRunner {
         }
     }
 
-    private boolean isSame(Running stock, CpuOutputs outputs) throws UnplannableException {
-        List<List<OutputTensor>> again = outputs.outputs((values, i) -> run(stock, i, values));
-        return again.size() == compared.size()
-                && outputs.errors(again).stream().allMatch(tolerance::admits);
+    private boolean isSame(Running stock, Reference learnt) throws UnplannableException {
+        List<List<OutputTensor>> again = outputs(stock, learnt);
+        return again.size() == learnt.inputs().size()
+                && learnt.outputs().errors(again).stream().allMatch(tolerance::admits);
+    }
+
+    private List<List<OutputTensor>> outputs(Running running, Reference expected)
+            throws UnplannableException {
+        return expected.outputs().outputs((values, i) -> run(running, expected, i, values));
     }
 
     private Running load() throws IOException, MalformedModelException {
@@ -241,7 +284,7 @@ public final class RecipeTrials implements CandidateRunner {
         }
     }
 
-    private Trial firstRuns(Running running, boolean stock, long bytesBefore)
+    private Trial firstRuns(Running running, boolean stock, Reference expected, long bytesBefore)
             throws UnplannableException, InterruptedException {
         for (int i = 0; i < WARM_UPS; i++) {
             for (Frequent each : requests.measured()) {
@@ -250,16 +293,15 @@ public final class RecipeTrials implements CandidateRunner {
         }
         long grown = Math.max(0, liveBytes() - bytesBefore);
         if (stock) {
-            return new Trial(0, reference.orElseThrow().errors(List.of()), grown, WARM_UPS);
+            return new Trial(0, expected.outputs().errors(List.of()), grown, WARM_UPS);
         }
-        CpuOutputs outputs = reference.orElseThrow();
-        List<List<OutputTensor>> own = outputs.outputs((values, i) -> run(running, i, values));
+        List<List<OutputTensor>> own = outputs(running, expected);
         for (int i = 0; i < own.size(); i++) {
-            if (!forms(own.get(i)).equals(forms.get(i))) {
+            if (!forms(own.get(i)).equals(expected.forms().get(i))) {
                 throw new IllegalStateException("its outputs have other types or shapes");
             }
         }
-        List<OutputError> errors = outputs.judge(own, new Noise());
+        List<OutputError> errors = expected.outputs().judge(own, new Noise(expected));
         return new Trial(0, errors, grown, WARM_UPS * requests.measured().size() + own.size());
     }
 
@@ -268,6 +310,12 @@ public final class RecipeTrials implements CandidateRunner {
     }
 
     private final class Noise implements CpuOutputs.Measurements {
+
+        private final Reference expected;
+
+        Noise(Reference expected) {
+            this.expected = expected;
+        }
 
         @Override
         public Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs) {
@@ -278,9 +326,8 @@ public final class RecipeTrials implements CandidateRunner {
         public void noise(List<OutputError> errors)
                 throws UnplannableException, InterruptedException {
             try (Running stock = load()) {
-                reference
-                        .orElseThrow()
-                        .measureNoise(() -> (values, i) -> run(stock, i, values), errors);
+                expected.outputs()
+                        .measureNoise(() -> (values, i) -> run(stock, expected, i, values), errors);
             } catch (IOException | MalformedModelException e) {
                 throw new EngineException(e);
             }
@@ -293,10 +340,11 @@ public final class RecipeTrials implements CandidateRunner {
     }
 
     /** The fuser is on at the measured shapes, as in service. */
-    private List<OutputTensor> run(Running running, int input, List<ByteBuffer> values) {
+    private List<OutputTensor> run(
+            Running running, Reference expected, int input, List<ByteBuffer> values) {
         return run(
                 running,
-                compared.get(input),
+                expected.inputs().get(input),
                 values,
                 running.fuses() && input < requests.measured().size());
     }

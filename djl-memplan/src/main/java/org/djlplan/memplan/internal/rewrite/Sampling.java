@@ -1,7 +1,9 @@
 package org.djlplan.memplan.internal.rewrite;
 
 import ai.djl.ndarray.NDList;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.rewrite.SampleInputs.Frequent;
@@ -16,13 +18,30 @@ public final class Sampling {
     /** Shapes beyond these are counted as one. */
     private static final int MOST_SHAPES = 64;
 
+    /** Whether inputs are copied for judging a lower precision. */
+    private final boolean copiesAll;
+
     private final Map<ImmutableList<ArrayType>, Long> counts = new HashMap<>();
     private final Map<ImmutableList<ArrayType>, SampleInputs> copies = new HashMap<>();
+    private final List<SampleInputs> all = new ArrayList<>();
     private long bytes;
     private int predictions;
 
     /**
-     * Adds a prediction. The first one of each shape is copied.
+     * @param copiesAll whether the inputs of all predictions are copied, and not only the first
+     *     ones of each shape
+     */
+    public Sampling(boolean copiesAll) {
+        this.copiesAll = copiesAll;
+    }
+
+    /** Returns whether the inputs of all predictions are copied. */
+    public boolean copiesAll() {
+        return copiesAll;
+    }
+
+    /**
+     * Adds a prediction.
      *
      * @return the number of predictions so far
      */
@@ -30,11 +49,12 @@ public final class Sampling {
         if (counts.size() < MOST_SHAPES || counts.containsKey(types)) {
             counts.merge(types, 1L, Long::sum);
         }
-        if (!copies.containsKey(types) && bytes < MOST_BYTES) {
+        if ((copiesAll || !copies.containsKey(types)) && bytes < MOST_BYTES) {
             SampleInputs copy = SampleInputs.copyOf(types, inputs);
             if (bytes + copy.bytes() <= MOST_BYTES) {
                 bytes += copy.bytes();
-                copies.put(types, copy);
+                copies.putIfAbsent(types, copy);
+                all.add(copy);
             }
         }
         return ++predictions;
@@ -42,11 +62,14 @@ public final class Sampling {
 
     /** Returns the predictions so far whose inputs were copied, and forgets all. */
     public synchronized SampledRequests take() {
-        ImmutableList.Builder<Frequent> all = ImmutableList.builder();
-        copies.forEach((types, copy) -> all.add(new Frequent(copy, counts.get(types))));
-        SampledRequests taken = new SampledRequests(all.build(), counts.size());
+        ImmutableList.Builder<Frequent> measured = ImmutableList.builder();
+        copies.forEach((types, copy) -> measured.add(new Frequent(copy, counts.get(types))));
+        SampledRequests taken =
+                new SampledRequests(
+                        measured.build(), copiesAll ? all : ImmutableList.of(), counts.size());
         counts.clear();
         copies.clear();
+        all.clear();
         return taken;
     }
 }

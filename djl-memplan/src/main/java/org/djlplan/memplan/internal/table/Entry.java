@@ -122,8 +122,8 @@ public sealed interface Entry {
         }
 
         /** Returns whether all outputs of a candidate that was just run are accepted. */
-        public boolean admits(List<OutputError> errors) {
-            return errors.stream().allMatch(tolerance::admits);
+        public boolean admits(Candidate candidate, List<OutputError> errors) {
+            return errors.stream().allMatch(tolerance.of(candidate)::admits);
         }
 
         /**
@@ -152,7 +152,7 @@ public sealed interface Entry {
          */
         public void check(Measured stored, long mostBytes) throws IOException {
             check(stored.errors());
-            if (!admits(stored.errors())) {
+            if (!admits(stored.candidate(), stored.errors())) {
                 throw new IOException("a choice with outputs outside the tolerance");
             }
             if (stored.memoryBytes() > mostBytes) {

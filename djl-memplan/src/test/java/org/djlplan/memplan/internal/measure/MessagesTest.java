@@ -33,6 +33,7 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
@@ -154,8 +155,9 @@ class MessagesTest {
         TorchModelRequest model =
                 new TorchModelRequest(
                         Path.of("a model.pt"),
-                        new SampledRequests(List.of(new Frequent(inputs, 7)), 3),
-                        Tolerance.of(1e-5),
+                        new SampledRequests(
+                                List.of(new Frequent(inputs, 7)), List.of(inputs, inputs), 3),
+                        Tolerance.of(1e-5).with(new Precision("int8", .9)),
                         2,
                         new MemoryNeed(7, 8));
         assertEquals(model, ModelRequest.fromJson(sent(model.toJson()).getAsJsonObject()));

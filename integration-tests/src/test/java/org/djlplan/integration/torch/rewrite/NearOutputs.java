@@ -44,6 +44,23 @@ final class NearOutputs {
         }
     }
 
+    /** Returns the largest relative error of an output: Euclidean, of floats. */
+    static double relativeError(List<Output> expected, List<Output> outputs) {
+        double largest = 0;
+        for (int i = 0; i < expected.size(); i++) {
+            float[] stock = floats(expected.get(i));
+            float[] other = floats(outputs.get(i));
+            double squares = 0;
+            double scale = 0;
+            for (int j = 0; j < stock.length; j++) {
+                squares += Math.pow((double) other[j] - stock[j], 2);
+                scale += Math.pow(stock[j], 2);
+            }
+            largest = Math.max(largest, Math.sqrt(squares / scale));
+        }
+        return largest;
+    }
+
     private static float[] floats(Output output) {
         ByteBuffer bytes =
                 ByteBuffer.allocate(output.bytes().length()).order(ByteOrder.nativeOrder());

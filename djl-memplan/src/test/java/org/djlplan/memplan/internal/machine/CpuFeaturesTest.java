@@ -1,6 +1,7 @@
-package org.djlplan.memplan.internal.store;
+package org.djlplan.memplan.internal.machine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -71,6 +72,15 @@ class CpuFeaturesTest {
     void current_thisCpu_isAlwaysEqual() {
         assertTrue(CpuFeatures.current().startsWith(System.getProperty("os.arch")));
         assertEquals(CpuFeatures.current(), CpuFeatures.current());
+    }
+
+    @Test
+    void has_instructionSet_isAWordOfTheFlags() throws IOException {
+        Path x86 = Files.writeString(folder.resolve("cpuinfo"), X86);
+        assertTrue(CpuFeatures.has("avx512f", x86));
+        assertFalse(CpuFeatures.has("avx512", x86));
+        assertFalse(CpuFeatures.has("avx512_vnni", x86));
+        assertFalse(CpuFeatures.has("avx2", folder.resolve("missing")));
     }
 
     @Test

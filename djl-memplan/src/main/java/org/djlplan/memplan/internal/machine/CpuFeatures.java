@@ -1,4 +1,4 @@
-package org.djlplan.memplan.internal.store;
+package org.djlplan.memplan.internal.machine;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.hash.Hashing;
 
 /** Computes a fingerprint of the CPU, because engines may choose other kernels on another CPU. */
@@ -31,7 +32,28 @@ public final class CpuFeatures {
         return of(System.getProperty("os.arch"), LINUX);
     }
 
+    /** Returns whether the first processor has an instruction set, such as {@code avx2}. */
+    public static boolean has(String feature) {
+        return has(feature, LINUX);
+    }
+
+    static boolean has(String feature, Path cpuInfo) {
+        return describe(cpuInfo).stream()
+                .anyMatch(line -> Splitter.on(' ').splitToList(line).contains(feature));
+    }
+
     static String of(String architecture, Path cpuInfo) {
+        List<String> telling = describe(cpuInfo);
+        if (telling.isEmpty()) {
+            return architecture;
+        }
+        String text = String.join("\n", telling);
+        String hash = Hashing.sha256().hashString(text, StandardCharsets.UTF_8).toString();
+        return architecture + '-' + hash.substring(0, HASH_DIGITS);
+    }
+
+    /** Returns the relevant lines about the first processor; none if the file cannot be read. */
+    private static List<String> describe(Path cpuInfo) {
         List<String> telling = new ArrayList<>();
         // The file's size is not known in advance, and its encoding is unspecified. Files.lines
         // would fail in an interrupted thread, which would result in another key.
@@ -45,13 +67,8 @@ public final class CpuFeatures {
                 }
             }
         } catch (IOException e) {
-            return architecture;
+            return List.of();
         }
-        if (telling.isEmpty()) {
-            return architecture;
-        }
-        String text = String.join("\n", telling);
-        String hash = Hashing.sha256().hashString(text, StandardCharsets.UTF_8).toString();
-        return architecture + '-' + hash.substring(0, HASH_DIGITS);
+        return telling;
     }
 }
