@@ -46,7 +46,8 @@ public final class PrecisionApplication {
     private PrecisionApplication() {}
 
     /** A variant that is loaded. */
-    private record Variant(String name, ZooModel<String, float[]> model, Predictor<String, float[]> predictor) {}
+    private record Variant(
+            String name, ZooModel<String, float[]> model, Predictor<String, float[]> predictor) {}
 
     public static void main(String[] args) throws Exception {
         Path folder = Path.of(args[0]);
@@ -81,7 +82,8 @@ public final class PrecisionApplication {
         Criteria.Builder<String, float[]> criteria =
                 Criteria.builder()
                         .setTypes(String.class, float[].class)
-                        .optModelPath(folder.resolve(variant).resolve(onnx ? "model.onnx" : "model.pt"))
+                        .optModelPath(
+                                folder.resolve(variant).resolve(onnx ? "model.onnx" : "model.pt"))
                         .optEngine(onnx ? "OnnxRuntime" : "PyTorch")
                         .optTranslatorFactory(
                                 onnx || variant.equals("stock")
@@ -236,10 +238,7 @@ public final class PrecisionApplication {
         }
         pool.shutdown();
         System.out.printf(
-                Locale.ROOT,
-                "served %.1f %d%n",
-                all / (nanos / 1e9),
-                residentBytes() - idle);
+                Locale.ROOT, "served %.1f %d%n", all / (nanos / 1e9), residentBytes() - idle);
     }
 
     private static long residentBytes() throws Exception {

@@ -26,7 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("djl-current")
 class PrecisionBench {
 
-    private static final Path ENCODER = Path.of(System.getProperty("djlplan.bench.encoder", "encoder"));
+    private static final Path ENCODER =
+            Path.of(System.getProperty("djlplan.bench.encoder", "encoder"));
     private static final String SECONDS = System.getProperty("djlplan.bench.seconds", "20");
     private static final List<String> THREADS =
             Splitter.on(',').splitToList(System.getProperty("djlplan.bench.threads", "1,2"));
@@ -86,7 +87,8 @@ class PrecisionBench {
         Files.write(folder.resolve("texts.txt"), TEXTS);
         for (String threads : THREADS) {
             OUT.println("threads " + threads);
-            List<String> arguments = new ArrayList<>(List.of(folder.toString(), threads, SECONDS, "1"));
+            List<String> arguments =
+                    new ArrayList<>(List.of(folder.toString(), threads, SECONDS, "1"));
             arguments.addAll(variants);
             OUT.print(run(arguments));
         }

@@ -64,8 +64,7 @@ class LowerPrecisionTest {
     }
 
     private static Map<String, String> permitted(String precision) {
-        return Map.of(
-                "delegation.precision", precision, "delegation.profile", "blocking:1s");
+        return Map.of("delegation.precision", precision, "delegation.profile", "blocking:1s");
     }
 
     static Stream<Arguments> modelsAndRecipes() {
@@ -112,8 +111,7 @@ class LowerPrecisionTest {
         try (ZooModel<NDList, NDList> permitting = Torch.load(file, permitted(words[1]));
                 Predictor<NDList, NDList> predictor = permitting.newPredictor()) {
             for (int seed = 0; seed <= JUDGED; seed++) {
-                NearOutputs.assertNear(
-                        expected.get(seed), Torch.predict(predictor, inputs, seed));
+                NearOutputs.assertNear(expected.get(seed), Torch.predict(predictor, inputs, seed));
             }
             DelegationReport report = Torch.report(permitting).delegation().orElseThrow();
             String reason = report.reason();
@@ -167,8 +165,7 @@ class LowerPrecisionTest {
         Path file = Torch.copy(TorchScriptModels.named("attention"), folder);
         Path properties = file.resolveSibling("serving.properties");
         Files.writeString(properties, "delegation.precision=int8\n");
-        Exception refused =
-                assertThrows(Exception.class, () -> Torch.load(file, Map.of()).close());
+        Exception refused = assertThrows(Exception.class, () -> Torch.load(file, Map.of()).close());
         assertTrue(refused.toString().contains("delegation.precision"), refused.toString());
     }
 
@@ -177,8 +174,7 @@ class LowerPrecisionTest {
     void load_otherPrecision_isAnErrorThatListsTheValidOnes(String precision) throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("attention"), folder);
         Exception refused =
-                assertThrows(
-                        Exception.class, () -> Torch.load(file, permitted(precision)).close());
+                assertThrows(Exception.class, () -> Torch.load(file, permitted(precision)).close());
         assertTrue(
                 refused.toString().contains("must be float32, float16, bfloat16 or int8"),
                 refused.toString());
