@@ -665,8 +665,8 @@ class LargeRows(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.words = nn.Embedding(10, 64)
-        self.words.weight.data[9] *= 1e6
+        self.words = nn.Embedding(100, 64)
+        self.words.weight.data[99] *= 1e6
         self.layer = nn.Linear(64, 64)
 
     def forward(self, x):

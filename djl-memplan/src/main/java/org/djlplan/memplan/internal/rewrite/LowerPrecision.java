@@ -18,22 +18,12 @@ final class LowerPrecision {
               return (%r)
             """;
 
-    /** A linear layer without a bias. */
-    private static final String LINEAR_WITHOUT_BIAS =
-            """
-            graph(%x, %w):
-              %none : NoneType = prim::Constant()
-              %r = aten::linear(%x, %w, %none)
-              return (%r)
-            """;
-
     private static final String FLOAT16_LINEAR =
-            """
-            graph(%x, %w, %b):
-              %packed : __torch__.torch.classes.quantized.LinearPackedParamsBase = quantized::linear_prepack_fp16(%w, %b)
-              %r : Tensor = quantized::linear_dynamic_fp16(%x, %packed)
-              return (%r)
-            """;
+            linear(
+                    """
+                    %packed : __torch__.torch.classes.quantized.LinearPackedParamsBase = quantized::linear_prepack_fp16(%w, %b)
+                    %results : Tensor = quantized::linear_dynamic_fp16(%rows, %packed)
+                    """);
 
     /** The largest number of a row becomes 1, so that none is too large for 16 bits. */
     private static final String FLOAT16_EMBEDDING = embedding("1.", "", "%quotients", 5);
@@ -46,25 +36,16 @@ final class LowerPrecision {
               %no : bool = prim::Constant[value=0]()
               %none : NoneType = prim::Constant()
               %weight : Tensor = aten::to(%w, %bfloat16, %no, %no, %none)
-              %bias : Tensor = aten::to(%b, %bfloat16, %no, %no, %none)
+              %biased : bool = aten::__isnot__(%b, %none)
+              %bias : Tensor? = prim::If(%biased)
+                block0():
+                  %given : Tensor = prim::unchecked_cast(%b)
+                  %converted : Tensor = aten::to(%given, %bfloat16, %no, %no, %none)
+                  -> (%converted)
+                block1():
+                  -> (%none)
               %input : Tensor = aten::to(%x, %bfloat16, %no, %no, %none)
               %result : Tensor = aten::linear(%input, %weight, %bias)
-              %r : Tensor = aten::to(%result, %float32, %no, %no, %none)
-              return (%r)
-            """;
-
-    /** A product in place of a linear layer, so that the other replacement does not apply to it. */
-    private static final String BFLOAT16_LINEAR_WITHOUT_BIAS =
-            """
-            graph(%x, %w):
-              %bfloat16 : int = prim::Constant[value=15]()
-              %float32 : int = prim::Constant[value=6]()
-              %no : bool = prim::Constant[value=0]()
-              %none : NoneType = prim::Constant()
-              %weight : Tensor = aten::to(%w, %bfloat16, %no, %no, %none)
-              %transposed : Tensor = aten::t(%weight)
-              %input : Tensor = aten::to(%x, %bfloat16, %no, %no, %none)
-              %result : Tensor = aten::matmul(%input, %transposed)
               %r : Tensor = aten::to(%result, %float32, %no, %no, %none)
               return (%r)
             """;
@@ -87,29 +68,25 @@ final class LowerPrecision {
      * time, to seven bits if the sums of products of two bytes would overflow.
      */
     private static final String INT8_LINEAR =
-            """
-            graph(%%x, %%w, %%b):
-              %%one : int = prim::Constant[value=1]()
-              %%inputs : int[] = prim::ListConstruct(%%one)
-              %%no : bool = prim::Constant[value=0]()
-              %%none : NoneType = prim::Constant()
-              %%magnitudes : Tensor = aten::abs(%%w)
-              %%largest : Tensor = aten::amax(%%magnitudes, %%inputs, %%no)
-              %%steps : float = prim::Constant[value=127.]()
-              %%quotients : Tensor = aten::div(%%largest, %%steps)
-              %%least : float = prim::Constant[value=1e-30]()
-              %%scales : Tensor = aten::clamp_min(%%quotients, %%least)
-              %%int64 : int = prim::Constant[value=4]()
-              %%zeros : Tensor = aten::zeros_like(%%scales, %%int64, %%none, %%none, %%none, %%none)
-              %%outputs : int = prim::Constant[value=0]()
-              %%qint8 : int = prim::Constant[value=12]()
-              %%weight : Tensor = aten::quantize_per_channel(%%w, %%scales, %%zeros, %%outputs, %%qint8)
-              %%packed : __torch__.torch.classes.quantized.LinearPackedParamsBase = quantized::linear_prepack(%%weight, %%b)
-              %%reduced : bool = prim::Constant[value=%d]()
-              %%r : Tensor = quantized::linear_dynamic(%%x, %%packed, %%reduced)
-              return (%%r)
-            """
-                    .formatted(CpuFeatures.has("avx512_vnni") ? 0 : 1);
+            linear(
+                    """
+                    %columns : int[] = prim::ListConstruct(%one)
+                    %no : bool = prim::Constant[value=0]()
+                    %magnitudes : Tensor = aten::abs(%w)
+                    %largest : Tensor = aten::amax(%magnitudes, %columns, %no)
+                    %steps : float = prim::Constant[value=127.]()
+                    %quotients : Tensor = aten::div(%largest, %steps)
+                    %least : float = prim::Constant[value=1e-30]()
+                    %scales : Tensor = aten::clamp_min(%quotients, %least)
+                    %int64 : int = prim::Constant[value=4]()
+                    %zeros : Tensor = aten::zeros_like(%scales, %int64, %none, %none, %none, %none)
+                    %qint8 : int = prim::Constant[value=12]()
+                    %weight : Tensor = aten::quantize_per_channel(%w, %scales, %zeros, %zero, %qint8)
+                    %packed : __torch__.torch.classes.quantized.LinearPackedParamsBase = quantized::linear_prepack(%weight, %b)
+                    %reduced : bool = prim::Constant[value=REDUCED]()
+                    %results : Tensor = quantized::linear_dynamic(%rows, %packed, %reduced)
+                    """
+                            .replace("REDUCED", CpuFeatures.has("avx512_vnni") ? "0" : "1"));
 
     private static final String INT8_EMBEDDING =
             embedding("127.", "%rounded : Tensor = aten::round(%quotients)", "%rounded", 1);
@@ -121,7 +98,6 @@ final class LowerPrecision {
 
     static final ImmutableList<Replacement> BFLOAT16 =
             ImmutableList.of(
-                    new Replacement(LINEAR_WITHOUT_BIAS, BFLOAT16_LINEAR_WITHOUT_BIAS),
                     new Replacement(Recipe.LINEAR, BFLOAT16_LINEAR),
                     new Replacement(EMBEDDING, BFLOAT16_EMBEDDING));
 
@@ -131,6 +107,33 @@ final class LowerPrecision {
                     new Replacement(EMBEDDING, INT8_EMBEDDING));
 
     private LowerPrecision() {}
+
+    /**
+     * Returns a linear layer whose kernel takes a matrix only; other inputs are reshaped.
+     *
+     * @param kernel computes {@code %results} from {@code %rows}
+     */
+    private static String linear(String kernel) {
+        return """
+                graph(%x, %w, %b):
+                  %zero : int = prim::Constant[value=0]()
+                  %one : int = prim::Constant[value=1]()
+                  %last : int = prim::Constant[value=-1]()
+                  %none : NoneType = prim::Constant()
+                  %outputs : int = aten::size(%w, %zero)
+                  %inputs : int = aten::size(%w, %one)
+                  %matrix : int[] = prim::ListConstruct(%last, %inputs)
+                  %rows : Tensor = aten::reshape(%x, %matrix)
+                  KERNEL
+                  %shape : int[] = aten::size(%x)
+                  %head : int[] = aten::slice(%shape, %none, %last, %one)
+                  %tail : int[] = prim::ListConstruct(%outputs)
+                  %result_shape : int[] = aten::add(%head, %tail)
+                  %r : Tensor = aten::reshape(%results, %result_shape)
+                  return (%r)
+                """
+                .replace("KERNEL", kernel.strip().indent(2).strip());
+    }
 
     /**
      * Returns an embedding whose rows are stored in fewer bits, each with its own scale.
