@@ -209,22 +209,29 @@ class LowerPrecisionTest {
     @NeedsModels(RealModels.TORCHSCRIPT)
     void predict_encoder_runsInFewerBytes(String precision, double most) throws Exception {
         Path file = Torch.copy(RealModels.TORCHSCRIPT.file("minilm"), folder);
-        ModelInputs text = new ModelInputs(List.of()).and(DataType.INT64, 1000, 1, 16);
         double limit = Precision.parse(precision).orElseThrow().tolerance().hard().orElseThrow();
-        List<List<Output>> expected = Torch.stock(file, text, JUDGED + 1);
-        try (ZooModel<NDList, NDList> permitting = Torch.load(file, permitted(precision));
+        Map<String, String> options =
+                Map.of("delegation.precision", precision, "delegation.profile", "blocking:4s");
+        try (ZooModel<NDList, NDList> stock = Torch.loadStock(file);
+                ZooModel<NDList, NDList> permitting = Torch.load(file, options);
                 Predictor<NDList, NDList> predictor = permitting.newPredictor()) {
             for (int seed = 0; seed <= JUDGED; seed++) {
-                List<Output> outputs = Torch.predict(predictor, text, seed);
-                assertTrue(NearOutputs.relativeError(expected.get(seed), outputs) <= limit);
+                // Of so many lengths that the fuser is no candidate.
+                ModelInputs text =
+                        new ModelInputs(List.of()).and(DataType.INT64, 1000, 1, 8 + seed % 8);
+                double error =
+                        NearOutputs.relativeError(
+                                Torch.predict(stock, text, seed),
+                                Torch.predict(predictor, text, seed));
+                assertTrue(error <= limit, seed + ": " + error);
             }
             DelegationReport report = Torch.report(permitting).delegation().orElseThrow();
             assertEquals(precision, report.delegate(), report.reason());
             Matcher bytes = MEGABYTES.matcher(report.reason());
             assertTrue(bytes.matches(), report.reason());
             double own = Double.parseDouble(bytes.group(1));
-            double stock = Double.parseDouble(bytes.group(2));
-            assertTrue(own <= most * stock, report.reason());
+            double stocks = Double.parseDouble(bytes.group(2));
+            assertTrue(own <= most * stocks, report.reason());
         }
     }
 }
