@@ -381,21 +381,17 @@ final class Measurement {
 
     private void warnOfUseless(ProfileTable table) {
         List<Entry> useless =
-                table.entries().stream().filter(e -> !(e instanceof Entry.Measured)).toList();
-        if (useless.isEmpty()) {
-            return;
-        }
-        String message =
-                "%d of %d candidates of %s failed or computed something else and are not used; the first: %s"
-                        .formatted(
-                                useless.size(),
-                                table.entries().size(),
-                                model.file(),
-                                describe(useless.get(0)));
-        if (useless.stream().allMatch(Measurement::isUsual)) {
-            logger.info(message);
-        } else {
-            logger.warn(message);
+                table.entries().stream()
+                        .filter(e -> !(e instanceof Entry.Measured) && !isUsual(e))
+                        .toList();
+        if (!useless.isEmpty()) {
+            logger.warn(
+                    "{} of {} candidates of {} failed or computed something else and are not used;"
+                            + " the first: {}",
+                    useless.size(),
+                    table.entries().size(),
+                    model.file(),
+                    describe(useless.get(0)));
         }
     }
 

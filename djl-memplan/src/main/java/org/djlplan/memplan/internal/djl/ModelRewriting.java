@@ -184,9 +184,9 @@ final class ModelRewriting implements AutoCloseable {
                 provider.choose(model, stored, Optional.empty(), later -> {}).first();
         if (found.origin() == Origin.STORED) {
             use(found, SampledRequests.none());
-        } else {
-            samples = !options.getOrDefault(PROFILE, "").equals("off");
         }
+        // Stock may have been chosen because the machine was busy; it may be quiet now.
+        samples = found.candidate().isStock() && !options.getOrDefault(PROFILE, "").equals("off");
     }
 
     /** Returns the block's pass with the current module. */
@@ -263,6 +263,10 @@ final class ModelRewriting implements AutoCloseable {
     private synchronized void use(DelegationChoice chosen, SampledRequests requests) {
         if (closed || choice.isRewritten()) {
             return;
+        }
+        if (chosen.origin() == Origin.MEASURED) {
+            // It would retain the inputs.
+            choosing = Optional.empty();
         }
         Optional<Recipe> recipe = Recipe.named(chosen.candidate().recipe());
         if (recipe.isEmpty()) {

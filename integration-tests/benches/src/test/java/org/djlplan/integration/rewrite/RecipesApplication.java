@@ -63,7 +63,7 @@ public final class RecipesApplication {
      * Returns the inputs of a text such as {@code 1,3,224,224} for floats or {@code
      * 2,64:tokens/2,64:ones} for token numbers and a mask.
      */
-    private static SampleInputs sample(String text) {
+    static SampleInputs sample(String text) {
         Random random = new Random(1);
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDList inputs = new NDList();

@@ -1,5 +1,6 @@
 package org.djlplan.integration.rewrite;
 
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,7 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Times stock and all recipes of TorchScript networks in turns, in fresh JVMs that first let
- * djl-plan choose. Prints a table; asserts nothing, because machines are noisy.
+ * djl-plan choose; and services with many callers. Prints tables; asserts nothing, because machines
+ * are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -90,6 +92,12 @@ class RecipesBench {
                     Network.text("lstm", false, "1,64", "8,64"),
                     Network.text("gru", false, "1,64", "8,64"));
 
+    private static final ImmutableList<Network> SERVICES =
+            ImmutableList.of(
+                    new Network(
+                            "mobilenet_v2", List.of("1,3,224,224", "2,3,192,192", "1,3,160,256")),
+                    Network.text("sentences", true, "1,16", "2,64", "4,32"));
+
     @TempDir Path folder;
 
     /** The figures of one candidate in one JVM. */
@@ -120,6 +128,76 @@ class RecipesBench {
                 }
             }
         }
+    }
+
+    @Test
+    void printServices() throws Exception {
+        print(
+                "%-22s %7s | %-20s | %-20s | %-20s | chosen; chosen / planned%n",
+                "network", "callers", "stock: per s, MB", "planned", "chosen");
+        for (Network network : SERVICES) {
+            Path file = RealModels.TORCHSCRIPT.file(network.name());
+            if (!Files.exists(file)) {
+                print("%-22s is not there%n", network.name());
+                continue;
+            }
+            Path own = link(file);
+            String chosen = serve(own, network, "choose", "1").chosen();
+            for (String callers : List.of("1", "8", "64")) {
+                print("%-22s %7s", network.name(), callers);
+                Map<String, Served> served = new LinkedHashMap<>();
+                for (String mode : List.of(STOCK, "planned", "chosen")) {
+                    Served each = serve(own, network, mode, callers);
+                    print(" | %8.2f/s %6.0f MB", each.rate(), each.bytes() / MEGA);
+                    served.put(mode, each);
+                }
+                double gain = served.get("chosen").rate() / served.get("planned").rate();
+                print(" | %s; %.2f%n", chosen, gain);
+            }
+        }
+    }
+
+    /** The figures of a service. */
+    private record Served(double rate, double bytes, String chosen) {}
+
+    private Served serve(Path file, Network network, String mode, String callers) throws Exception {
+        double rate = 0;
+        double bytes = 0;
+        String chosen = STOCK;
+        String inputs = String.join(";", network.inputs());
+        for (String line :
+                run(
+                        RewrittenServiceApplication.class,
+                        file.toString(),
+                        inputs,
+                        mode,
+                        callers,
+                        SECONDS)) {
+            List<String> words = Splitter.on(' ').splitToList(line);
+            if (words.get(0).equals("served")) {
+                rate = Double.parseDouble(words.get(1));
+                bytes = Double.parseDouble(words.get(2));
+            } else if (words.get(0).equals("chosen")) {
+                chosen = words.get(1);
+            }
+        }
+        return new Served(rate, bytes, chosen);
+    }
+
+    private Path link(Path file) throws IOException {
+        Path own = Files.createTempDirectory(folder, "model").resolve(file.getFileName());
+        return Files.createSymbolicLink(own, file);
+    }
+
+    private List<String> run(Class<?> main, String... arguments) throws Exception {
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .options("-Xmx1g", "-Dai.djl.offline=true")
+                        .run(main, arguments);
+        if (result.exitCode() != 0) {
+            throw new IllegalStateException(String.join(" ", arguments) + ": " + result.err());
+        }
+        return result.out().lines().toList();
     }
 
     private void printRow(String name, Path file, String inputs, String threads) throws Exception {
@@ -168,18 +246,11 @@ class RecipesBench {
     }
 
     private Round round(Path file, String inputs, String threads) throws Exception {
-        Path own = Files.createTempDirectory(folder, "model").resolve(file.getFileName());
-        Files.createSymbolicLink(own, file);
-        ChildJvm.Result result =
-                new ChildJvm(folder)
-                        .options("-Xmx1g", "-Dai.djl.offline=true")
-                        .run(RecipesApplication.class, own.toString(), inputs, threads, SECONDS);
-        if (result.exitCode() != 0) {
-            throw new IllegalStateException(file + ": " + result.err());
-        }
+        List<String> lines =
+                run(RecipesApplication.class, link(file).toString(), inputs, threads, SECONDS);
         String chosen = STOCK;
         Map<String, Figures> figures = new LinkedHashMap<>();
-        for (String line : result.out().lines().toList()) {
+        for (String line : lines) {
             List<String> words = Splitter.on(' ').splitToList(line);
             if (words.get(0).equals("chosen")) {
                 chosen = words.get(1);

@@ -304,6 +304,14 @@ class RewrittenServiceTest {
             assertEquals(Torch.stock(file, inputs, 1).get(0), Torch.predict(model, inputs, 0));
             assertTrue(Torch.report(model).delegation().isEmpty());
         }
+        // It is written in the background, and the folder will be deleted.
+        Await.until(() -> storedNames(file).stream().anyMatch(n -> n.endsWith(".weights.json")));
+    }
+
+    private static List<String> storedNames(Path file) throws IOException {
+        try (Stream<Path> files = Files.list(file.resolveSibling(".djlplan"))) {
+            return files.map(each -> each.getFileName().toString()).toList();
+        }
     }
 
     /** The copies of the weights that rewriting makes do not stay. */
