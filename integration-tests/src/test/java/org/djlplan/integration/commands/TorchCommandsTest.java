@@ -128,6 +128,9 @@ class TorchCommandsTest {
         }
         assertEquals(1, chosen, tuned.out());
         assertTrue(candidates.containsAll(List.of("stock", "frozen")), tuned.out());
+        assertEquals(
+                List.of("float16", "bfloat16", "int8"),
+                List.copyOf(tuned.json().getAsJsonObject("lowerPrecisions").keySet()));
         Result shown = DjlPlanProcess.runHere("tune", "--show", "--explain", file);
         assertTrue(shown.out().contains("chosen: "), shown.out());
     }

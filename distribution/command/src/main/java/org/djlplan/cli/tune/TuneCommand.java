@@ -300,7 +300,7 @@ public final class TuneCommand implements CliCommand {
                 lowerPrecisions.addProperty(precision.name(), tried.reason());
                 object.add("lowerPrecisions", lowerPrecisions);
             } else {
-                out.println(option + " would run " + TextTable.plain(tried.reason()));
+                out.println(option + " would choose " + TextTable.plain(tried.reason()));
                 out.flush();
             }
         }

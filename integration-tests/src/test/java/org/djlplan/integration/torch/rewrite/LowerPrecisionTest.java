@@ -56,6 +56,9 @@ class LowerPrecisionTest {
     private static final Pattern MEGABYTES =
             Pattern.compile(".* ms in ([\\d.]+) MB, .* stock \\(([\\d.]+) MB\\).*");
 
+    /** On a busy machine no difference in time may be certain. */
+    private static final int ATTEMPTS = 3;
+
     @TempDir Path folder;
 
     @BeforeEach
@@ -208,6 +211,20 @@ class LowerPrecisionTest {
     @CsvSource({"float16, 0.65", "int8, 0.35"})
     @NeedsModels(RealModels.TORCHSCRIPT)
     void predict_encoder_runsInFewerBytes(String precision, double most) throws Exception {
+        DelegationReport report = reportOfEncoder(precision);
+        for (int i = 1; i < ATTEMPTS && !report.delegate().equals(precision); i++) {
+            report = reportOfEncoder(precision);
+        }
+        assertEquals(precision, report.delegate(), report.reason());
+        Matcher bytes = MEGABYTES.matcher(report.reason());
+        assertTrue(bytes.matches(), report.reason());
+        double own = Double.parseDouble(bytes.group(1));
+        double stock = Double.parseDouble(bytes.group(2));
+        assertTrue(own <= most * stock, report.reason());
+    }
+
+    /** Returns what serves after the first predictions, all of which must be close to stock's. */
+    private DelegationReport reportOfEncoder(String precision) throws Exception {
         Path file = Torch.copy(RealModels.TORCHSCRIPT.file("minilm"), folder);
         double limit = Precision.parse(precision).orElseThrow().tolerance().hard().orElseThrow();
         Map<String, String> options =
@@ -225,13 +242,7 @@ class LowerPrecisionTest {
                                 Torch.predict(predictor, text, seed));
                 assertTrue(error <= limit, seed + ": " + error);
             }
-            DelegationReport report = Torch.report(permitting).delegation().orElseThrow();
-            assertEquals(precision, report.delegate(), report.reason());
-            Matcher bytes = MEGABYTES.matcher(report.reason());
-            assertTrue(bytes.matches(), report.reason());
-            double own = Double.parseDouble(bytes.group(1));
-            double stocks = Double.parseDouble(bytes.group(2));
-            assertTrue(own <= most * stocks, report.reason());
+            return Torch.report(permitting).delegation().orElseThrow();
         }
     }
 }
