@@ -23,6 +23,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.math.Quantiles;
 
@@ -89,7 +90,8 @@ public final class PrecisionApplication {
                                 onnx || variant.equals("stock")
                                         ? stock
                                         : PlannedTranslatorFactory.wrap(stock)
-                                                .with("delegation.precision", variant));
+                                                .with("delegation.precision", variant)
+                                                .with("delegation.profile", "blocking"));
         if (onnx) {
             criteria.optArgument("includeTokenTypes", "true")
                     .optOption("intraOpNumThreads", Integer.toString(threads))
@@ -106,7 +108,11 @@ public final class PrecisionApplication {
                 float[] unused = variant.predictor().predict(text);
             }
             if (!chosen) {
-                chosen = PlanReport.of(variant.model()).flatMap(PlanReport::delegation).isPresent();
+                chosen =
+                        PlanReport.of(variant.model())
+                                .flatMap(PlanReport::delegation)
+                                .filter(report -> report.origin() != Origin.UNVERIFIED)
+                                .isPresent();
                 TimeUnit.MILLISECONDS.sleep(100);
             }
         }

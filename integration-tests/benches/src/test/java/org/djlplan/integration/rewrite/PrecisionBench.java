@@ -1,5 +1,6 @@
 package org.djlplan.integration.rewrite;
 
+import java.io.File;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -19,8 +20,9 @@ import org.junit.jupiter.api.io.TempDir;
  * tables; asserts nothing, because machines are noisy.
  *
  * <p>The property {@code djlplan.bench.encoder} names a folder with {@code model.pt}, which {@code
- * trained_encoder.py} makes, its {@code tokenizer.json}, and {@code model.onnx} and {@code
- * model8.onnx}, of which it was made and its 8-bit version; each of the last two may be missing.
+ * trained_encoder.py} makes, and its {@code tokenizer.json}. For rows of ONNX Runtime it also has
+ * {@code model.onnx}, of which {@code model.pt} was made, and {@code model8.onnx}, its 8-bit
+ * version, and {@code djlplan.bench.onnxruntime} is the class path of DJL's engine for them.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -31,6 +33,11 @@ class PrecisionBench {
     private static final String SECONDS = System.getProperty("djlplan.bench.seconds", "20");
     private static final List<String> THREADS =
             Splitter.on(',').splitToList(System.getProperty("djlplan.bench.threads", "1,2"));
+
+    private static final List<String> ONNX_RUNTIME =
+            Splitter.on(File.pathSeparatorChar)
+                    .omitEmptyStrings()
+                    .splitToList(System.getProperty("djlplan.bench.onnxruntime", ""));
 
     private static final PrintStream OUT =
             new PrintStream(System.out, true, StandardCharsets.UTF_8);
@@ -82,8 +89,10 @@ class PrecisionBench {
         for (String name : PYTORCH) {
             add(variants, name, "model.pt", "model.pt");
         }
-        add(variants, "onnx", "model.onnx", "model.onnx");
-        add(variants, "onnx8", "model8.onnx", "model.onnx");
+        if (!ONNX_RUNTIME.isEmpty()) {
+            add(variants, "onnx", "model.onnx", "model.onnx");
+            add(variants, "onnx8", "model8.onnx", "model.onnx");
+        }
         Files.write(folder.resolve("texts.txt"), TEXTS);
         for (String threads : THREADS) {
             OUT.println("threads " + threads);
@@ -120,8 +129,11 @@ class PrecisionBench {
     }
 
     private String run(List<String> arguments) throws Exception {
+        List<String> classPath = new ArrayList<>(ChildJvm.ownClassPath());
+        classPath.addAll(ONNX_RUNTIME);
         ChildJvm.Result result =
                 new ChildJvm(folder)
+                        .classPath(classPath)
                         .options("-Xmx512m", "-Dai.djl.offline=true")
                         .run(PrecisionApplication.class, arguments.toArray(String[]::new));
         if (result.exitCode() != 0) {
