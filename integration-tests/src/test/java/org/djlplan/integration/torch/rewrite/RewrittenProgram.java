@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import org.djlplan.integration.torch.Torch;
+import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.testing.Await;
 
@@ -22,24 +23,26 @@ final class RewrittenProgram {
 
     private RewrittenProgram() {}
 
-    /** {@code FILE RECIPE SHAPE}, where the recipe is expected, or "stock". */
+    /** {@code FILE RECIPE SHAPE}, where the recipe is expected, or "planned" for no rewriting. */
     public static void main(String[] arguments) throws Exception {
         Torch.threads(1);
         Path file = Path.of(arguments[0]);
         String recipe = arguments[1];
-        boolean stock = recipe.equals("stock");
+        boolean chosen = !recipe.equals("planned");
         Shape shape =
                 new Shape(
                         Arrays.stream(arguments[2].split("x", -1))
                                 .mapToLong(Long::parseLong)
                                 .toArray());
         try (ZooModel<NDList, NDList> model =
-                        stock
-                                ? Torch.loadStock(file)
-                                : Torch.load(file, Map.of("delegation.profile", "off"));
+                        Torch.load(
+                                file,
+                                chosen
+                                        ? Map.of("delegation.profile", "off")
+                                        : Map.of("delegation.enabled", "false"));
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
             predict(predictor, shape);
-            if (!stock) {
+            if (chosen) {
                 Await.until(
                         () ->
                                 Torch.report(model)
@@ -50,6 +53,7 @@ final class RewrittenProgram {
             for (int i = 0; i < PREDICTIONS; i++) {
                 predict(predictor, shape);
             }
+            PlanHandle.of(model).orElseThrow().trim();
             System.gc();
             ProcessMemory.trim();
             System.out.println(new ProcessMemory().residentBytes().orElseThrow());
