@@ -47,6 +47,7 @@ class SnippetsTest {
     private static final List<String> IMPORTS =
             List.of(
                     "ai.djl.*",
+                    "ai.djl.huggingface.translator.*",
                     "ai.djl.inference.*",
                     "ai.djl.modality.*",
                     "ai.djl.modality.cv.*",
