@@ -20,8 +20,6 @@ class TroubleshootingTest {
     /** Messages that are computed, by the class that logs them. */
     private static final Map<String, String> COMPUTED =
             Map.of(
-                    "ModelPlanning",
-                    "options of an earlier version have no effect: …",
                     "PyTorchPlanning",
                     "… is not held inside its budget: …",
                     "TfLiteEngineProvider",

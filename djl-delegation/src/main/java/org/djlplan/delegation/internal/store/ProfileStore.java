@@ -47,8 +47,6 @@ public final class ProfileStore {
     /** The fact that identifies the content of the model's file. */
     private static final String CONTENT = "content";
 
-    private static final String CORES = "cores";
-
     private final DelegableModel model;
 
     /** The identity of the model's file when it was loaded. */
@@ -112,7 +110,7 @@ public final class ProfileStore {
         facts.put("threads", Joiner.on(',').join(threads));
         facts.putAll(StoreKey.measuring(request.tolerance()));
         if (threads.size() != 1 || threads.get(0) == -1) {
-            facts.put(CORES, Integer.toString(Runtime.getRuntime().availableProcessors()));
+            facts.put("cores", Integer.toString(Runtime.getRuntime().availableProcessors()));
         }
         if (!request.recipes().isEmpty()) {
             facts.put("recipes", Joiner.on(',').join(request.recipes()));
@@ -120,13 +118,6 @@ public final class ProfileStore {
         facts.put("objective", goal.objective().name().toLowerCase(Locale.ROOT));
         goal.maxMemoryBytes().ifPresent(bytes -> facts.put("maxMemoryBytes", Long.toString(bytes)));
         return new StoreKey(nameOf(model.file()), facts.buildOrThrow());
-    }
-
-    /** Returns a key with the number of cores, which was formerly part of every key. */
-    public static StoreKey withCores(StoreKey key) {
-        Map<String, String> facts = new TreeMap<>(key.facts());
-        facts.put(CORES, Integer.toString(Runtime.getRuntime().availableProcessors()));
-        return new StoreKey(key.model(), facts);
     }
 
     /** Returns the name under which measurements of a model's file are stored. */
@@ -241,12 +232,7 @@ public final class ProfileStore {
      * @throws UncheckedIOException as in {@link #key}
      */
     public Optional<ProfileTable> besideModel() {
-        if (!beside.hasAny(nameOf(model.file()))) {
-            return Optional.empty();
-        }
-        Optional<ProfileTable> table = beside.load(key());
-        StoreKey earlierKey = withCores(key());
-        return table.isPresent() || earlierKey.equals(key()) ? table : beside.load(earlierKey);
+        return beside.hasAny(nameOf(model.file())) ? beside.load(key()) : Optional.empty();
     }
 
     /**
@@ -318,7 +304,6 @@ public final class ProfileStore {
     public void removeRejected() {
         if (besideModel().isEmpty()) {
             beside.remove(key());
-            beside.remove(withCores(key()));
         }
     }
 

@@ -61,7 +61,6 @@ public final class ModelPlanning {
                         systemProperties(),
                         arguments,
                         providers.stream().flatMap(p -> p.options().stream()).toList());
-        effective.warning().ifPresent(logger::warn);
         PlanOptions parsed = PlanOptions.parse(effective);
         options = provider.isPresent() ? parsed.awaitingDelegation() : parsed;
         this.progress = progress;
