@@ -24,7 +24,6 @@ import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.runtime.torch.WeightFile;
-import org.djlplan.memplan.internal.store.BackgroundStore;
 import org.djlplan.memplan.internal.store.CacheFolder;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
@@ -191,11 +190,10 @@ final class PyTorchPlanning {
         if (weights.isPresent()) {
             weights.get()
                     .keep(
-                            new BackgroundStore<>(
-                                    FolderStore.at(
-                                            new WeightTraceCodec(),
-                                            folder(model, block),
-                                            CacheFolder.get())),
+                            FolderStore.at(
+                                    new WeightTraceCodec(),
+                                    folder(model, block),
+                                    CacheFolder.get()),
                             key(model, block, mode, loaded));
         }
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);

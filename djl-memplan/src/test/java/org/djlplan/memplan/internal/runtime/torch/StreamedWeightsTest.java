@@ -42,9 +42,6 @@ class StreamedWeightsTest {
         public void save(StoreKey key, WeightTrace value) {
             throw new AssertionError();
         }
-
-        @Override
-        public void flush() {}
     }
 
     @BeforeEach
