@@ -156,11 +156,11 @@ final class Measurement {
                             + "out of memory; `djlplan tune` measures it anyway");
         }
         long needed = model.neededBytes() + machine.containerLimitBytes().orElse(0) / SPARE_PART;
-        OptionalLong free = machine.headroomBytes();
-        if (free.isPresent() && free.getAsLong() < needed) {
+        long free = machine.memoryRoom().freeBytes();
+        if (free < needed) {
             throw new UnmeasurableException(
                     "%d MB of memory are left here, a process to measure in may need %d"
-                            .formatted(free.getAsLong() >> 20, needed >> 20));
+                            .formatted(free >> 20, needed >> 20));
         }
     }
 

@@ -7,7 +7,6 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.LongStream;
@@ -219,11 +218,11 @@ public final class ProcessRunner implements CandidateRunner {
      */
     private void requireRoom() throws CandidateException {
         long needed = model.need().candidateBytes();
-        OptionalLong free = machine.headroomBytes();
-        if (free.isPresent() && free.getAsLong() < needed) {
+        long free = machine.memoryRoom().freeBytes();
+        if (free < needed) {
             String message =
                     "%d MB of memory are left, another candidate may need %d"
-                            .formatted(free.getAsLong() >> 20, needed >> 20);
+                            .formatted(free >> 20, needed >> 20);
             if (candidates.countInProcess() < MemoryNeed.CANDIDATES) {
                 throw new NoRoomException(message, false);
             }
