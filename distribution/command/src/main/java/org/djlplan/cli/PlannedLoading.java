@@ -27,7 +27,6 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.liveness.RecordedBlocks;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.internal.source.block.BlockGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.DelegationProvider;

@@ -1,4 +1,4 @@
-package org.djlplan.memplan.internal.source.block;
+package org.djlplan.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -10,6 +10,7 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.memplan.testing.RecordingSketch;
 import org.junit.jupiter.api.Test;
 
 class BlockGraphsTest {

@@ -1,4 +1,4 @@
-package org.djlplan.memplan.internal.source.block;
+package org.djlplan.cli;
 
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -12,6 +12,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.source.block.BlockRecording;
 import org.djlplan.thirdparty.guava.base.Enums;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
