@@ -180,11 +180,6 @@ public final class CpuOutputs {
         return !outputs.isEmpty();
     }
 
-    /** Returns the number of inputs for which there are outputs. */
-    public int inputs() {
-        return outputs.size();
-    }
-
     /** Returns the values of all of the model's inputs for one run. */
     public List<ByteBuffer> input(int run) {
         return inputs.get(run);
