@@ -187,8 +187,8 @@ class StagedRepositoryTest {
     }
 
     /**
-     * Guava and FlatBuffers are included only under other names, with all the classes that are used.
-     * So an application may have any version of them.
+     * Guava and FlatBuffers are included only under other names, with all the classes that are
+     * used. So an application may have any version of them.
      */
     @ParameterizedTest
     @MethodSource("jars")
