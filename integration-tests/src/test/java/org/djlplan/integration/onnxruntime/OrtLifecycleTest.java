@@ -222,6 +222,34 @@ class OrtLifecycleTest {
     }
 
     @Test
+    void maxRequest_predictionThatNeededMore_isRefusedFromThenOn() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        long needed;
+        try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            predictor.predict(OrtModels.image(manager, 32)).close();
+            predictor.predict(OrtModels.image(manager, 64)).close();
+            PlanReport.Peak peak = PlanHandle.of(model).orElseThrow().report().peak().orElseThrow();
+            assertEquals(List.of(List.of(1L, 3L, 64L, 64L)), peak.inputShapes());
+            needed = peak.predictionBytes();
+        }
+        try (ZooModel<NDList, NDList> model =
+                        OrtModels.planned(file, Map.of("memplan.maxRequest", needed - 1));
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            predictor.predict(OrtModels.image(manager, 64)).close();
+            TranslateException e =
+                    assertThrows(
+                            TranslateException.class,
+                            () -> predictor.predict(OrtModels.image(manager, 64)));
+            assertInstanceOf(InputTooLargeException.class, e.getCause());
+            assertTrue(e.getMessage().contains(needed + " bytes"), e.getMessage());
+            predictor.predict(OrtModels.image(manager, 32)).close();
+        }
+    }
+
+    @Test
     void load_switchedOff_isStock() throws Exception {
         Path file = OrtModels.Kind.CLASSIFIER.write(folder);
         try (ZooModel<NDList, NDList> model =

@@ -114,18 +114,25 @@ public final class ModelPlanning {
      * @param given options set by the application's code
      */
     public static void expectLoad(Map<String, ?> given) {
+        SharedLoads.expect();
         BudgetedWeights.expect(given);
         ExpectedSession.expect(given);
     }
 
     /** Returns the limit of predictions at once; empty for no limit. */
     public OptionalInt maxPredictions() {
-        return options.maxPredictions();
+        return options.requests().maxPredictions();
+    }
+
+    /** Returns the limit of the tokens that run at once of one call's inputs; empty for all. */
+    public OptionalInt batchTokens() {
+        return options.requests().batchTokens();
     }
 
     /** Returns the factory that the options name, or DJL's default. */
     public TranslatorFactory namedFactory() {
-        return options.translatorFactory()
+        return options.load()
+                .translatorFactory()
                 .map(
                         name ->
                                 newInstance(
@@ -174,7 +181,8 @@ public final class ModelPlanning {
     private Block plannedBlock(Model model, Path modelPath, Map<String, ?> arguments)
             throws IOException, NotPlannedException {
         Optional<BlockFactory> factory =
-                options.blockFactory()
+                options.load()
+                        .blockFactory()
                         .map(
                                 name ->
                                         newInstance(
@@ -266,6 +274,24 @@ public final class ModelPlanning {
                     model.getName(),
                     OptionKey.SHARED_BUDGET.key());
         }
+        boolean[] alone = new boolean[1];
+        boolean planned =
+                SharedLoads.plan(
+                        model,
+                        options,
+                        () -> {
+                            alone[0] = true;
+                            return planned(model, early, session);
+                        });
+        if (!alone[0]) {
+            early.ifPresent(WeightFile::close);
+        }
+        return planned;
+    }
+
+    private boolean planned(
+            Model model, Optional<WeightFile> early, Optional<OrtAllocator.Arrived> session)
+            throws TranslateException, NotPlannedException {
         String engine = model.getNDManager().getEngine().getEngineName();
         if (!engine.equals("PyTorch")) {
             // A PyTorch model was expected.

@@ -8,6 +8,7 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.PlanReport;
 
@@ -39,7 +40,7 @@ record OrtHandle(OrtMemory memory, InputLimit limit) implements ModelHandle {
 
     @Override
     public PlanReport get() {
-        return memory.report();
+        return PlanReportRecord.withPeak(memory.report(), memory.needed().peak());
     }
 
     @Override

@@ -257,12 +257,13 @@ final class OrtPlanning {
     }
 
     private Block wrap(Model model, Block block, OrtMemory memory) {
-        InputLimit limit = new InputLimit(model.getName());
+        InputLimit limit =
+                new InputLimit(model.getName(), options.requests(), Optional.of(memory.needed()));
         InferencePass stock = InferencePass.of(block);
         InferencePass forward =
                 (parameters, inputs, params) ->
                         memory.run(
-                                Elements.of(inputs),
+                                ArraySizes.of(inputs),
                                 () -> stock.forward(parameters, inputs, params));
         InferencePass checked =
                 options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;

@@ -110,7 +110,7 @@ final class PlannedForward implements InferencePass {
         PredictionScope.finishPrevious();
         if (liveness.isEmpty()) {
             return pass(
-                    memory.begin(Elements.of(inputs), () -> ArrayTypes.of(inputs)),
+                    memory.begin(ArraySizes.of(inputs), () -> ArrayTypes.of(inputs)),
                     parameters,
                     inputs,
                     params);
@@ -128,7 +128,7 @@ final class PlannedForward implements InferencePass {
             memory.countOneOff();
             return runOneOff(() -> executor.forward(parameters, inputs, params.orElse(null)));
         }
-        return pass(memory.begin(Elements.of(inputs), () -> types), parameters, inputs, params);
+        return pass(memory.begin(ArraySizes.of(inputs), () -> types), parameters, inputs, params);
     }
 
     private NDList pass(

@@ -211,7 +211,8 @@ final class PyTorchPlanning {
                 usesWorkers(foreign.isEmpty())
                         ? atGate(checked, memory, foreign.isEmpty())
                         : checked;
-        InputLimit limit = new InputLimit(model.getName());
+        InputLimit limit =
+                new InputLimit(model.getName(), options.requests(), Optional.of(memory.needed()));
         InferencePass pass = new PredictorForward(model.getName(), stock, placed, memory, limit);
         Block planned =
                 block.getClass() == SequentialBlock.class

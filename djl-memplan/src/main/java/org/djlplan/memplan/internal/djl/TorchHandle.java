@@ -29,7 +29,7 @@ record TorchHandle(
 
     @Override
     public PlanReport get() {
-        PlanReport report = memory.report();
+        PlanReport report = PlanReportRecord.withPeak(memory.report(), memory.needed().peak());
         return liveness.flatMap(LivenessStatus::end)
                 .map(reason -> PlanReportRecord.unclosed(report, reason))
                 .orElse(report);

@@ -204,6 +204,11 @@ public final class BudgetedModel implements TfLiteModel {
     }
 
     @Override
+    public boolean keepsState() {
+        return serving.keepsState();
+    }
+
+    @Override
     public boolean isSettled() {
         return serving.isSettled();
     }

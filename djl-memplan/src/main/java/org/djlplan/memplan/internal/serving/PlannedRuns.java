@@ -11,6 +11,7 @@ import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.gate.Places;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.InputSizes;
 import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
@@ -59,19 +60,13 @@ final class PlannedRuns {
      */
     <T> T atGate(List<List<Integer>> shapes, Supplier<T> prediction) {
         predictions.incrementAndGet();
-        return lane.run(places, () -> needed.expectedBytes(elements(shapes)), prediction);
+        return lane.run(
+                places, () -> needed.expectedBytes(InputSizes.of(shapes).elements()), prediction);
     }
 
-    private static long elements(List<List<Integer>> shapes) {
-        long elements = 0;
-        for (List<Integer> shape : shapes) {
-            long product = 1;
-            for (int dimension : shape) {
-                product *= dimension;
-            }
-            elements += product;
-        }
-        return elements;
+    /** Returns the memory that predictions needed. */
+    NeededMemory needed() {
+        return needed;
     }
 
     /** Returns the number of predictions. */
@@ -147,7 +142,7 @@ final class PlannedRuns {
                     requireReplaceable(interpreter, CHANGED);
                 } else {
                     needed.note(
-                            elements(interpreter.shapes()),
+                            InputSizes.of(interpreter.shapes()),
                             interpreter.description().neededBytes());
                 }
                 return results;

@@ -10,6 +10,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.Settling;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
@@ -457,6 +458,11 @@ public final class ServedModel implements TfLiteModel {
     }
 
     @Override
+    public Optional<NeededMemory> needed() {
+        return Optional.of(runs.needed());
+    }
+
+    @Override
     public PlanReport report() {
         ModelInterpreter.Description serving = serving();
         return ServedReport.of(
@@ -471,9 +477,18 @@ public final class ServedModel implements TfLiteModel {
                                         serving,
                                         defers,
                                         candidates,
-                                        otherShapes.describe()))
+                                        otherShapes.describe().or(this::unmeasuredShapes)))
                         : Optional.empty(),
                 factory.leftToEngine());
+    }
+
+    /** Returns a text about shapes that were not measured; empty if no prediction had such. */
+    private Optional<String> unmeasuredShapes() {
+        return !waits
+                        && pool.interpreters().stream()
+                                .anyMatch(each -> !each.hasShapes(factory.shapesInFile()))
+                ? Optional.of("CPU kernels, because the delegate was not measured at them")
+                : Optional.empty();
     }
 
     /**
@@ -496,6 +511,11 @@ public final class ServedModel implements TfLiteModel {
             }
         }
         return Optional.empty();
+    }
+
+    @Override
+    public boolean keepsState() {
+        return model.keepsState();
     }
 
     @Override

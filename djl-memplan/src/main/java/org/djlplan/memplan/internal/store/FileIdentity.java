@@ -60,7 +60,12 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
 
     /** Returns whether a change from now on is certain to change the recorded time. */
     boolean isSettled() {
-        long latest = nanos(FileTime.from(Instant.now().minus(COARSEST_TIME)));
+        return isUnchangedSince(Instant.now());
+    }
+
+    /** Returns whether the file is certain to have this content since a moment. */
+    public boolean isUnchangedSince(Instant moment) {
+        long latest = nanos(FileTime.from(moment.minus(COARSEST_TIME)));
         return hasChangeTime() && modifiedNanos < latest && changedNanos < latest;
     }
 }

@@ -51,10 +51,9 @@ class PlanOptionsTest {
                         false,
                         Warmup.NONE,
                         new WorkerCount(WorkerCount.AUTO),
-                        OptionalInt.empty(),
+                        RequestOptions.UNLIMITED,
                         BudgetOptions.UNLIMITED,
-                        Optional.empty(),
-                        Optional.empty(),
+                        LoadOptions.DEFAULT,
                         Map.of()),
                 parse(Map.of()));
         assertTrue(parse(Map.of()).delegationEnabled());
@@ -75,6 +74,10 @@ class PlanOptionsTest {
                                 Map.entry("memplan.maxPredictions", 7),
                                 Map.entry("memplan.budget", "12.5%: Best-Effort :Direct"),
                                 Map.entry("memplan.sharedBudget", "256MB"),
+                                Map.entry("memplan.maxRequest", "64MB"),
+                                Map.entry("memplan.shared", "TRUE"),
+                                Map.entry("memplan.limitDimensions", 512),
+                                Map.entry("memplan.batchTokens", "4096.0"),
                                 Map.entry("memplan.translatorFactory", "a.B"),
                                 Map.entry("memplan.blockFactory", "c.D"),
                                 Map.entry("delegation.enabled", "False")));
@@ -91,14 +94,14 @@ class PlanOptionsTest {
                                         new InputShape(List.of(1L, 3L), "float32"),
                                         new InputShape(List.of(7L), "int64"))),
                         new WorkerCount(5),
-                        OptionalInt.of(7),
+                        new RequestOptions(
+                                OptionalInt.of(7), 64_000_000, 512, OptionalInt.of(4096)),
                         new BudgetOptions(
                                 new Budget.ShareOfStock(.125),
                                 OptionalLong.of(256_000_000),
                                 true,
                                 WeightIo.DIRECT),
-                        Optional.of("a.B"),
-                        Optional.of("c.D"),
+                        new LoadOptions(true, Optional.of("a.B"), Optional.of("c.D")),
                         Map.of("delegation.enabled", "False")),
                 options);
         assertFalse(options.delegationEnabled());

@@ -9,6 +9,7 @@ import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.InputSizes;
 import org.djlplan.memplan.internal.runtime.Keeping;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.NeededMemory;
@@ -97,13 +98,13 @@ public final class OrtMemory implements AutoCloseable {
      * Runs a forward pass, whose allocations get places in an arena. With a budget, the caller runs
      * one at a time.
      *
-     * @param elements number of elements of the inputs
+     * @param sizes of the inputs
      * @param pass runs on this thread
      * @return the result of {@code pass}
      * @throws IllegalStateException caused by a {@link BudgetTooSmallException} if it needs more
      *     than the budget
      */
-    public <T> T run(long elements, Supplier<T> pass) {
+    public <T> T run(InputSizes sizes, Supplier<T> pass) {
         Optional<Run> run = begin();
         if (run.isEmpty()) {
             tally.outsideArenas();
@@ -116,7 +117,7 @@ public final class OrtMemory implements AutoCloseable {
             throw refused == 0 ? e : tooSmall(refused, e);
         } finally {
             if (run.isPresent()) {
-                end(run.get(), elements);
+                end(run.get(), sizes);
             }
         }
     }
@@ -215,7 +216,7 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     /** Ends a run on its thread, also if there is no memory for what it recorded. */
-    private void end(Run run, long elements) {
+    private void end(Run run, InputSizes sizes) {
         OrtNative.djlplan_ort_pause();
         try {
             if (run.recorded()) {
@@ -227,7 +228,7 @@ public final class OrtMemory implements AutoCloseable {
         } finally {
             OrtNative.djlplan_run_finish(run.run(), run.counters(), NONE, 0);
             try {
-                tally.online(elements, run.counters());
+                tally.online(sizes, run.counters());
                 if (outputs.isPresent()) {
                     outputs.get().note(run.counters()[RunCounters.KEPT_REACHED]);
                 }
