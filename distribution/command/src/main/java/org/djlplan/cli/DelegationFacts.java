@@ -80,11 +80,14 @@ final class DelegationFacts {
         String what =
                 report.delegatedOperators() == 0
                         ? "the CPU kernels were chosen"
-                        : "%d of %d operators in %s"
+                        : "%d of %d operators in %s%s"
                                 .formatted(
                                         report.delegatedOperators(),
                                         report.operators(),
-                                        report.delegate());
+                                        report.delegate(),
+                                        report.otherShapes().isEmpty()
+                                                ? ""
+                                                : " at the shapes in the file");
         String reason = TextTable.plain(report.reason());
         return "%s, threads: %s (%s): %s%s"
                 .formatted(

@@ -152,7 +152,7 @@ final class ReportCommand implements Callable<Integer> {
                 + 2 * others.size()
                 + (runs > 0 ? 1 : 0)
                 + (predictors > 0 ? 1 : 0)
-                + (budgets.isEmpty() ? 0 : BudgetSweep.steps(budgets.size()));
+                + (budgets.isEmpty() ? 0 : 1 + BudgetSweep.steps(budgets.size()));
     }
 
     private Map<String, JsonElement> parts(StepNews news, PrintWriter err) throws IOException {
@@ -180,6 +180,7 @@ final class ReportCommand implements Callable<Integer> {
             parts.put("workers", seen);
         }
         if (!budgets.isEmpty()) {
+            news.next("running in %d budgets, some minutes".formatted(budgets.size()));
             parts.put(
                     ReportBudget.NAME,
                     ReportBudget.of(

@@ -62,7 +62,8 @@ final class RunOptions {
             description =
                     "Shape of an input, such as 1,3,224,224, 1,128:int64 or scalar:int64; once per input"
                             + " (default: the shapes in a TFLite or ONNX model, the network's own for "
-                            + "zoo:NAME).")
+                            + "zoo:NAME). With =VALUE all elements have this value, such as a sampling "
+                            + "rate: scalar:int64=16000.")
     private List<InputSpec> inputs = new ArrayList<>();
 
     @Option(

@@ -4,6 +4,7 @@ import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -40,6 +41,8 @@ public final class CsvFiles {
         RecordCollector records = new RecordCollector();
         try (Reader reader = Files.newBufferedReader(file)) {
             new CsvTable(reader, RECORD_COLUMNS).forEach(records::add);
+        } catch (CharacterCodingException e) {
+            throw notText(file, RECORD_COLUMNS, e);
         }
         return records.build();
     }
@@ -64,10 +67,18 @@ public final class CsvFiles {
                                 offsets.add(row.number(OFFSET, Long.MIN_VALUE, Long.MAX_VALUE));
                                 row.optionalText(ALIAS).ifPresent(alias -> linked.add(row));
                             });
+        } catch (CharacterCodingException e) {
+            throw notText(file, columns, e);
         }
         CsvRecords read = records.build();
         PlanningProblem problem = new PlanningProblem(read.records(), records.aliasClasses(linked));
         return new CsvPlan(problem, records.byTensor(offsets), read.ids());
+    }
+
+    private static IOException notText(
+            Path file, List<String> columns, CharacterCodingException cause) {
+        return new IOException(
+                file + " is not a text file with the columns " + String.join(",", columns), cause);
     }
 
     /** Writes a plan; the column {@code alias} names the tensor that stands for the alias class. */
