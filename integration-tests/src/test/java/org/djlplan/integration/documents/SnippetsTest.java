@@ -230,7 +230,8 @@ class SnippetsTest {
 
     /**
      * Returns the artifacts that the poms manage, with the versions of both releases of DJL, and
-     * our own modules. These also occur without a version, as the bill of materials allows.
+     * our own modules, and those of frameworks. Ours also occur without a version, as the bill of
+     * materials allows.
      */
     private static Set<String> testedArtifacts() throws Exception {
         Document parent = parse(Files.readString(Markdown.ROOT.resolve("pom.xml")));
@@ -243,6 +244,10 @@ class SnippetsTest {
         artifacts.addAll(artifacts(engines, properties));
         artifacts.addAll(artifacts(here, properties));
         artifacts.addAll(artifacts(parse(Files.readString(BOM)), Map.of("project.version", "")));
+        for (String framework : List.of("beam", "kafka-streams")) {
+            Document pom = parse(Files.readString(Path.of(framework, "pom.xml")));
+            artifacts.addAll(artifacts(pom, properties(pom)));
+        }
         artifacts.add("org.djlplan:djl-plan-bom:" + properties.get("revision") + ":");
         return artifacts;
     }
