@@ -42,7 +42,7 @@ public final class CsvFiles {
         try (Reader reader = Files.newBufferedReader(file)) {
             new CsvTable(reader, RECORD_COLUMNS).forEach(records::add);
         } catch (CharacterCodingException e) {
-            throw notText(file, RECORD_COLUMNS, e);
+            throw notText(RECORD_COLUMNS);
         }
         return records.build();
     }
@@ -68,17 +68,18 @@ public final class CsvFiles {
                                 row.optionalText(ALIAS).ifPresent(alias -> linked.add(row));
                             });
         } catch (CharacterCodingException e) {
-            throw notText(file, columns, e);
+            throw notText(columns);
         }
         CsvRecords read = records.build();
         PlanningProblem problem = new PlanningProblem(read.records(), records.aliasClasses(linked));
         return new CsvPlan(problem, records.byTensor(offsets), read.ids());
     }
 
-    private static IOException notText(
-            Path file, List<String> columns, CharacterCodingException cause) {
-        return new IOException(
-                file + " is not a text file with the columns " + String.join(",", columns), cause);
+    private static CsvFormatException notText(List<String> columns) {
+        return new CsvFormatException(
+                1,
+                columns.get(0),
+                "this is not a text file with the columns " + String.join(",", columns));
     }
 
     /** Writes a plan; the column {@code alias} names the tensor that stands for the alias class. */

@@ -21,7 +21,6 @@ import org.djlplan.memplan.errors.NotPlannedException;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.engine.TfLiteEngineModel;
-import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.store.FileIdentity;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -158,15 +157,10 @@ final class SharedLoads {
         }
     }
 
-    /** Replaces a model's own block, which is closed, by that of a shared one. */
-    private static void join(Model model, Shared shared) throws TranslateException {
-        try {
-            ((AutoCloseable) model.getBlock()).close();
-        } catch (Exception e) {
-            throw new TranslateException("the engine's block cannot be closed", e);
-        }
+    /** Replaces a model's own block, which is freed, by that of a shared one. */
+    private static void join(Model model, Shared shared) {
+        BudgetedWeights.free(model.getBlock());
         PyTorchPlanning.replaceBlock(model, shared.view());
-        ProcessMemory.trim();
     }
 
     /**

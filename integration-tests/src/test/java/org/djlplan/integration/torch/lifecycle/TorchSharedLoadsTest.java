@@ -8,7 +8,9 @@ import ai.djl.repository.zoo.ZooModel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.SharedLoads;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Torch;
@@ -40,6 +42,13 @@ class TorchSharedLoadsTest extends SharedLoads {
     @Override
     protected void assertFreed() {
         Torch.assertNoArenas();
+    }
+
+    /** A closed block's parameters, which belong to its model, would keep the weights. */
+    @Test
+    @NeedsModels(RealModels.TORCHSCRIPT)
+    void load_realModelAgainAndAgain_takesTheMemoryOfOneModel() throws Exception {
+        assertMemoryOfOneModel(RealModels.TORCHSCRIPT.file("mobilenet_v2"), 40);
     }
 
     @Test
