@@ -65,13 +65,13 @@ final class SharedLoads {
         }
     }
 
-    /** The open models of a key. Its fields are guarded by {@link #OPEN}. */
+    /** The open models of a key. The counts are guarded by {@link #OPEN}. */
     private static final class Entry {
         private int loads;
         private boolean warned;
 
-        /** The shared model. Guarded by this. */
-        private Optional<Shared> shared = Optional.empty();
+        /** The shared model. Set while this is locked. */
+        private volatile Optional<Shared> shared = Optional.empty();
     }
 
     /**
