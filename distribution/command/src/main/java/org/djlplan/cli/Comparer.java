@@ -312,8 +312,8 @@ final class Comparer {
 
     private void tell(String name, WorkerProcess worker) {
         worker.lastErrorLines().stream()
-                .map(line -> name + ": " + line)
                 .filter(told::add)
+                .map(line -> name + ": " + line)
                 .forEach(messages::println);
         messages.flush();
     }
