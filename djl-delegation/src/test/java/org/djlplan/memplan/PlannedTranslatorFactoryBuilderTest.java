@@ -44,6 +44,7 @@ class PlannedTranslatorFactoryBuilderTest {
             Map.of(
                     "optWarmup", "1,3,224,224;1,128:int64",
                     "optBudget", "64MB:best-effort",
+                    "optMaxRequest", "256MB",
                     "optSharedBudget", "256MB",
                     "optDelegationDelegate", "xnnpack",
                     "optDelegationMaxMemory", "64MB");
