@@ -21,6 +21,7 @@ import org.djlplan.memplan.errors.NotPlannedException;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.engine.TfLiteEngineModel;
+import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.store.FileIdentity;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -158,9 +159,23 @@ final class SharedLoads {
     }
 
     /** Replaces a model's own block, which is freed, by that of a shared one. */
-    private static void join(Model model, Shared shared) {
-        BudgetedWeights.free(model.getBlock());
+    private static void join(Model model, Shared shared) throws TranslateException {
+        Block own = model.getBlock();
+        if (isPyTorch(model)) {
+            BudgetedWeights.free(own);
+        } else {
+            try {
+                ((AutoCloseable) own).close();
+            } catch (Exception e) {
+                throw new TranslateException("the engine's block cannot be closed", e);
+            }
+            ProcessMemory.trim();
+        }
         PyTorchPlanning.replaceBlock(model, shared.view());
+    }
+
+    private static boolean isPyTorch(Model model) {
+        return model.getNDManager().getEngine().getEngineName().equals("PyTorch");
     }
 
     /**
