@@ -33,8 +33,7 @@ public class SearchApplication {
                 .setTypes(String.class, float[].class)
                 .optEngine("PyTorch")
                 .optModelPath(folder)
-                // djl-plan's line. A vector store passes many documents at once, so they run in
-                // groups of similar lengths.
+                // djl-plan's line. Texts that are passed at once run in groups of similar lengths.
                 .optTranslatorFactory(
                         PlannedTranslatorFactory.wrap(new TextEmbeddingTranslatorFactory())
                                 .with("memplan.batchTokens", 4096))
