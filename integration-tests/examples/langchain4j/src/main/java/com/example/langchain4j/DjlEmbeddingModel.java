@@ -16,7 +16,9 @@ import java.util.List;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 
-/** LangChain4j's interface of embedding models over a DJL model. Any number of threads may use it. */
+/**
+ * LangChain4j's interface of embedding models over a DJL model. Any number of threads may use it.
+ */
 public final class DjlEmbeddingModel implements EmbeddingModel, AutoCloseable {
 
     private final ZooModel<String, float[]> model;

@@ -110,8 +110,7 @@ class SearchTest {
             }
             assertNear(expected(encoder), scores, answer);
             assertTrue(
-                    new Actuator(CLIENT, address)
-                                    .metric("djlplan.predictions?tag=planned:true")
+                    new Actuator(CLIENT, address).metric("djlplan.predictions?tag=planned:true")
                             >= 2,
                     application::printed);
         }
