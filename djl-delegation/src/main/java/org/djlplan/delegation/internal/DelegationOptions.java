@@ -101,7 +101,7 @@ public record DelegationOptions(
                                         DelegationKey.MAX_MEMORY,
                                         "",
                                         Quantities::bytes,
-                                        "a size such as 64MB, 64MiB or 1GB"))
+                                        "a size with its unit such as 64MB, 64MiB or 1GB"))
                         : OptionalLong.empty();
         Profile profile =
                 value(

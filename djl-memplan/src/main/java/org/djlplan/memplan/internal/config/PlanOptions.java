@@ -239,7 +239,7 @@ public record PlanOptions(
                                 wrong(
                                         OptionKey.SHARED_BUDGET.key(),
                                         text,
-                                        "none or a size such as 256MB")));
+                                        "none or a size with its unit such as 256MB")));
     }
 
     private static int threads(Map<OptionKey, String> values) {

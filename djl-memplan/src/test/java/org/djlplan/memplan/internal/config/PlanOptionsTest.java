@@ -171,7 +171,7 @@ class PlanOptionsTest {
         "memplan.workers, -1, a whole number of at least 0",
         "memplan.warmup, yes, 'true, false, or shapes such as 1,3,224,224;1,128:int64'",
         "memplan.warmup, '', 'true, false, or shapes such as 1,3,224,224;1,128:int64'",
-        "memplan.sharedBudget, 25%, none or a size such as 256MB",
+        "memplan.sharedBudget, 25%, none or a size with its unit such as 256MB",
         "memplan.liveness, block, 'auto, op or off'",
     })
     void parse_wrongValue_namesKeyValueAndExpectedForm(String key, String value, String wanted) {
@@ -212,6 +212,9 @@ class PlanOptionsTest {
             strings = {
                 "",
                 "0",
+                "64",
+                "64:best-effort",
+                "999999",
                 "64MB:lax",
                 "64MB:",
                 "-1MB",
@@ -226,7 +229,7 @@ class PlanOptionsTest {
         assertEquals(
                 "memplan.budget="
                         + value
-                        + ": must be none, auto, a size such as 64MB, or a share of stock such as"
+                        + ": must be none, auto, a size with its unit such as 64MB, or a share of stock such as"
                         + " 25%; and after it :best-effort, :cached, :mmap or :direct",
                 problem(Map.of("memplan.budget", value)));
     }
