@@ -126,6 +126,19 @@ class BudgetTableTest {
                 table(row(63 * MB + MB / 10, ratio, OutputDifference.NONE)).complaints(0));
     }
 
+    /** A model's report is a lower bound of its smallest budget. */
+    @Test
+    void leastBytes_reportedBudgetIsExceeded_isWhatTheProcessTook() {
+        Row tried =
+                new Row(
+                        "least",
+                        20 * MB,
+                        row(58 * MB, Optional.of(COLD), OutputDifference.NONE).outcome());
+        BudgetTable table = table(row(60 * MB, Optional.of(COLD), OutputDifference.NONE), tried);
+        assertTrue(table.text().contains("smallest budget: 58.0 MB"), table.text());
+        assertEquals(List.of(), table.complaints(0));
+    }
+
     @Test
     void complaints_killedInGroup_reportsKill() {
         BudgetTable table = table(row(60 * MB, Optional.empty(), OutputDifference.NONE));
