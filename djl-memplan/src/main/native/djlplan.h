@@ -475,6 +475,15 @@ DJLPLAN_API int64_t djlplan_run_events(const struct djlplan_run *run, int64_t *o
  */
 DJLPLAN_API int64_t djlplan_run_paused_at(const struct djlplan_run *run);
 
+/*
+ * Limits what a run needs, before its first allocation: up to the end of its highest block, and what
+ * the engine allocates for it. An allocation beyond the limit fails like one of the engine's without
+ * memory (libtorch).
+ */
+DJLPLAN_API void djlplan_run_limit(struct djlplan_run *run, int64_t bytes);
+/* Returns the most bytes that a run needed so far; more than its limit if one was refused. */
+DJLPLAN_API int64_t djlplan_run_needed(const struct djlplan_run *run);
+
 enum djlplan_counter {
     DJLPLAN_PLACED = 0,   /* allocations that got their planned place */
     DJLPLAN_REFUSED = 1,  /* planned ones whose place was still in use; they got another one */

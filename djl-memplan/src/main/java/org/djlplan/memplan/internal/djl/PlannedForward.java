@@ -138,7 +138,9 @@ final class PlannedForward implements InferencePass {
             Optional<PairList<String, Object>> params) {
         try {
             return inner(parameters, inputs, params);
-        } catch (RuntimeException | Error e) {
+        } catch (RuntimeException e) {
+            throw prediction.fail(e);
+        } catch (Error e) {
             prediction.fail();
             throw e;
         } finally {
@@ -158,6 +160,8 @@ final class PlannedForward implements InferencePass {
         TorchPrediction allocations = memory.beginOneOff();
         try {
             return pass.get();
+        } catch (RuntimeException e) {
+            throw allocations.fail(e);
         } finally {
             allocations.pause();
             allocations.finish();

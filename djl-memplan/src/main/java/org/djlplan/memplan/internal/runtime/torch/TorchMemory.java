@@ -87,7 +87,10 @@ public final class TorchMemory implements AutoCloseable {
 
     private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool) {
         return new TorchArenas(
-                new NativeWatch(outputs), pool, TorchPrediction.Guard.handing(this::stop));
+                new NativeWatch(outputs),
+                pool,
+                weights.isPresent(),
+                TorchPrediction.Guard.handing(this::stop));
     }
 
     /**
@@ -103,17 +106,17 @@ public final class TorchMemory implements AutoCloseable {
             return allocate(elements, inputs).counted();
         }
         PredictionKind kind = PredictionKind.of(inputs.get());
-        return inTurn(() -> allocate(elements, inputs), weights.get().begin(kind, arenaBytes()));
+        return inTurn(() -> allocate(elements, inputs), weights.get().begin(kind, arenas));
     }
 
     private static TorchPrediction inTurn(
             Supplier<TorchPrediction> begins, Optional<StreamedWeights.Turn> turn) {
         try {
             TorchPrediction prediction = begins.get().counted();
-            prediction.atPause(turn);
+            turn.ifPresent(prediction::during);
             return prediction;
         } catch (RuntimeException | Error e) {
-            turn.ifPresent(StreamedWeights.Turn::end);
+            turn.ifPresent(begun -> begun.end(0, true));
             throw e;
         }
     }
@@ -139,7 +142,7 @@ public final class TorchMemory implements AutoCloseable {
 
     private TorchPrediction newPrediction(
             long elements, Supplier<ImmutableList<ArrayType>> inputs) {
-        TorchArenas.Ending online = (run, failed) -> endOnline(run, elements);
+        TorchArenas.Ending online = (run, failed) -> endOnline(run, failed, elements);
         Optional<TorchPrediction> begun = Optional.empty();
         if (recording.wanted.compareAndSet(true, false)) {
             begun = arenas.begin(true, (run, failed) -> endRecorded(run, failed, elements));
@@ -158,8 +161,13 @@ public final class TorchMemory implements AutoCloseable {
         return begun.orElseGet(TorchPrediction::unplanned);
     }
 
-    private AllocationWatch.Outcome endOnline(AllocationWatch.Run run, long elements) {
+    private AllocationWatch.Outcome endOnline(
+            AllocationWatch.Run run, boolean failed, long elements) {
         AllocationWatch.Outcome outcome = run.finish();
+        if (failed) {
+            tally.oneOff();
+            return outcome;
+        }
         tally.online(elements, outcome.counters());
         if (outcome.isWasteful()) {
             planRecurring();
@@ -170,7 +178,7 @@ public final class TorchMemory implements AutoCloseable {
     private AllocationWatch.Outcome endRecorded(
             AllocationWatch.Run run, boolean failed, long elements) {
         recording.last = failed ? Optional.empty() : run.recorded();
-        return endOnline(run, elements);
+        return endOnline(run, failed, elements);
     }
 
     private synchronized void planRecurring() {
@@ -197,7 +205,8 @@ public final class TorchMemory implements AutoCloseable {
      * frees is returned to the system at once, because later predictions do not need it.
      */
     public TorchPrediction beginOneOff() {
-        return inTurn(this::allocateOneOff, weights.flatMap(StreamedWeights::beginOneOff));
+        return inTurn(
+                this::allocateOneOff, weights.flatMap(streamed -> streamed.beginOneOff(arenas)));
     }
 
     private TorchPrediction allocateOneOff() {
@@ -291,7 +300,7 @@ public final class TorchMemory implements AutoCloseable {
      * @throws BudgetTooSmallException if predictions are known to exceed it
      */
     public void setBudget(BudgetResolver budget) throws BudgetTooSmallException {
-        weights.orElseThrow().setBudget(budget, arenaBytes());
+        weights.orElseThrow().setBudget(budget, arenas);
     }
 
     /** Returns the report so far. */

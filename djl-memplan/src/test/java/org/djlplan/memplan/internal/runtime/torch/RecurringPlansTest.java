@@ -41,6 +41,7 @@ class RecurringPlansTest {
             new TorchArenas(
                     watch,
                     new FakeArenas().pool(),
+                    false,
                     TorchPrediction.Guard.handing(
                             problem -> {
                                 throw new AssertionError(problem);
