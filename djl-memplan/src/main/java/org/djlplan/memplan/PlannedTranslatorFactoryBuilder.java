@@ -175,7 +175,7 @@ public final class PlannedTranslatorFactoryBuilder {
 
     /** The same in bytes. */
     public PlannedTranslatorFactoryBuilder optBudget(long bytes) {
-        return opt("memplan.budget", Long.toString(bytes));
+        return opt("memplan.budget", bytes + "B");
     }
 
     /**
@@ -189,7 +189,7 @@ public final class PlannedTranslatorFactoryBuilder {
 
     /** The same in bytes. */
     public PlannedTranslatorFactoryBuilder optSharedBudget(long bytes) {
-        return opt("memplan.sharedBudget", Long.toString(bytes));
+        return opt("memplan.sharedBudget", bytes + "B");
     }
 
     /** Sets whether operators of TensorFlow Lite models may be delegated. */

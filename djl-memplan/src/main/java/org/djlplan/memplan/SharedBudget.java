@@ -300,7 +300,7 @@ public final class SharedBudget {
             throws IOException, ModelException {
         ZooModel<I, O> model =
                 criteria.toBuilder()
-                        .optTranslatorFactory(factory.with(OptionKey.BUDGET.key(), part))
+                        .optTranslatorFactory(factory.with(OptionKey.BUDGET.key(), part + "B"))
                         .build()
                         .loadModel();
         boolean entered = false;

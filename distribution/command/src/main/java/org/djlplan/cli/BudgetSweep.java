@@ -290,7 +290,7 @@ final class BudgetSweep {
 
     private Row row(String name, long bytes, Partner stock) throws IOException {
         String reading = io.map(mode -> ":" + mode).orElse("");
-        RunOptions inside = options.with(OptionKey.BUDGET, bytes + reading);
+        RunOptions inside = options.with(OptionKey.BUDGET, bytes + "B" + reading);
         String title = name + String.format(Locale.ROOT, " (%.1f MB)", bytes / MEGA);
         try {
             news.accept(title + ": slicing, first load");

@@ -81,7 +81,7 @@ final class BudgetTable {
                                         .append(megabytes(bytes))
                                         .append(" MB (memplan.budget=")
                                         .append(bytes)
-                                        .append(")\n"));
+                                        .append("B)\n"));
         return text.toString();
     }
 

@@ -97,7 +97,7 @@ class BudgetTableTest {
                 List.of(lines.get(3).split(" {2,}", -1)));
         assertEquals(List.of("1/64", "4.0"), List.of(lines.get(4).split(" {2,}", -1)));
         assertEquals("1/64: at least 20.0 MB", lines.get(5));
-        assertEquals("smallest budget: 20.0 MB (memplan.budget=20000000)", lines.get(6));
+        assertEquals("smallest budget: 20.0 MB (memplan.budget=20000000B)", lines.get(6));
         assertEquals(List.of(), table.complaints(0));
     }
 

@@ -27,7 +27,7 @@ class TroubleshootingTest {
                     "TfLiteEngineProvider",
                     "remove ai.djl.tflite:tflite-engine from the class path: …",
                     "WeightBudget",
-                    "…: a budget of … MB is too small: …");
+                    "…: a budget of … is too small: …");
 
     private static final Pattern LOGGED =
             Pattern.compile("\\blogger\\s*(?:\\.|::)(?:warn|error)\\b");

@@ -53,7 +53,7 @@ final class Budgeted {
     static ZooModel<NDList, NDList> load(Path file, String budget, String io, int threads)
             throws IOException, ModelException {
         return Planned.load(
-                file, Map.of("memplan.budget", budget + ":" + io, "memplan.threads", threads));
+                file, Map.of("memplan.budget", budget + "B:" + io, "memplan.threads", threads));
     }
 
     /**
