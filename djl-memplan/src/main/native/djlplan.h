@@ -487,13 +487,14 @@ enum djlplan_counter {
     DJLPLAN_MOST_BYTES = 8, /* peak bytes of the run's blocks, aligned */
     DJLPLAN_KEPT_REACHED = 9, /* the end of the run's highest block in the arena of escapes */
     DJLPLAN_BYTES = 10,       /* total bytes of the run's allocations, wherever they are */
-    DJLPLAN_COUNTERS = 11
+    DJLPLAN_ALIVE_BYTES = 11,   /* total bytes of the blocks still in use */
+    DJLPLAN_COUNTERS = 12
 };
 DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERGED == 2 &&
                        DJLPLAN_MISSING == 3 && DJLPLAN_ALIVE == 4 && DJLPLAN_FITTED == 5 &&
                        DJLPLAN_OUTSIDE == 6 && DJLPLAN_REACHED == 7 && DJLPLAN_MOST_BYTES == 8 &&
                        DJLPLAN_KEPT_REACHED == 9 && DJLPLAN_BYTES == 10 &&
-                       DJLPLAN_COUNTERS == 11,
+                       DJLPLAN_ALIVE_BYTES == 11 && DJLPLAN_COUNTERS == 12,
                    "RunCounters");
 
 /*
@@ -695,24 +696,6 @@ DJLPLAN_API int djlplan_ort_attach(const void *api, void *env, char *message,
 DJLPLAN_API void djlplan_ort_detach(void);
 
 /*
- * Returns a copy of the engine's table of functions, in which this library replaces the function
- * that creates a session from a file. The replacement acts like the engine's function until
- * djlplan_ort_expect is called. Returns NULL if no allocator is registered, or the end of the table
- * is unknown. The copy stays valid. Idempotent, thread-safe.
- */
-DJLPLAN_API const void *djlplan_ort_table(void);
-/*
- * Makes the next session that this thread creates through the copy, within ten minutes, use the
- * allocator without memory patterns. If that fails, the session is created as requested.
- */
-DJLPLAN_API void djlplan_ort_expect(void);
-/*
- * Returns the OrtSession that was created with the allocator since the last call, and the bytes of
- * its weights; NULL if there is none. Also cancels djlplan_ort_expect on this thread.
- */
-DJLPLAN_API void *djlplan_ort_arrived(int64_t *weights_bytes);
-
-/*
  * Begins a run on this thread: until it is paused, the thread's allocations get the lowest free
  * places in the arena. It is finished by djlplan_run_finish. `escapes` may be NULL; with
  * `recorded`, djlplan_run_events returns its events. An allocation that would end beyond
@@ -731,8 +714,8 @@ DJLPLAN_API int64_t djlplan_ort_refused(void);
 DJLPLAN_API void djlplan_ort_pause(void);
 
 /*
- * Between these two calls, all of this thread's allocations are weights of the session that it
- * creates.
+ * Counts this thread's allocations as weights of the session that it creates, until _load_end or
+ * its next run.
  */
 DJLPLAN_API void djlplan_ort_load_begin(void);
 /* Returns the bytes of weights that were allocated and not freed since _load_begin. */

@@ -295,6 +295,7 @@ void djlplan_run_finish(struct djlplan_run *run, int64_t *counters, int32_t *ali
     for (int i = run->next; run->plan != NULL && i < run->plan->count; i++) {
         if (run->plan->allocations[i].offset >= 0) run->counters[DJLPLAN_MISSING]++;
     }
+    run->counters[DJLPLAN_ALIVE_BYTES] = run->bytes;
     memcpy(counters, run->counters, sizeof run->counters);
     if (counters[DJLPLAN_ALIVE] > 0) {
         write_alive(run, alive, capacity);

@@ -21,8 +21,8 @@ import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.report.ReportSources;
+import org.djlplan.memplan.internal.runtime.FileMappings;
 import org.djlplan.memplan.internal.runtime.SupportedPlatforms;
-import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.torch.WeightFile;
 import org.djlplan.memplan.report.DelegationReport;
@@ -247,10 +247,10 @@ public final class ModelPlanning {
 
     private boolean planned(Model model) throws TranslateException, NotPlannedException {
         Optional<WeightFile> early = BudgetedWeights.arrived();
-        Optional<OrtAllocator.Arrived> session = ExpectedSession.arrived();
+        Optional<FileMappings> expected = ExpectedSession.mappingsBefore(model);
         if (!options.enabled() || PlanReport.of(model).isPresent()) {
             early.ifPresent(WeightFile::close);
-            if (session.isPresent()) {
+            if (expected.isPresent()) {
                 OrtPlanning.makeStock(model);
             }
             require(
@@ -280,7 +280,7 @@ public final class ModelPlanning {
                             yield new TfLitePlanning(asked, provider, progress).plan(model);
                         }
                         case "PyTorch" -> new PyTorchPlanning(options).plan(model, early);
-                        case "OnnxRuntime" -> new OrtPlanning(options).plan(model, session);
+                        case "OnnxRuntime" -> new OrtPlanning(options).plan(model, expected);
                         default ->
                                 Optional.of(
                                         "the engine " + engine + " is not planned by this version");

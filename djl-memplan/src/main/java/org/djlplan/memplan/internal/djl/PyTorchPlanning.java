@@ -205,8 +205,11 @@ final class PyTorchPlanning {
                         stock,
                         liveness.filter(executor -> executor.mode() != Liveness.OFF),
                         memory);
+        VerifiedForward.Status verification = new VerifiedForward.Status();
         InferencePass checked =
-                options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
+                options.verify()
+                        ? new VerifiedForward(model.getName(), stock, forward, verification)
+                        : forward;
         InferencePass placed =
                 usesWorkers(foreign.isEmpty())
                         ? atGate(checked, memory, foreign.isEmpty())
@@ -219,7 +222,12 @@ final class PyTorchPlanning {
                         : BlockProxy.wrap(block, pass);
         ReportSources.register(
                 planned,
-                new TorchHandle(memory, limit, weights, liveness.map(LivenessExecutor::status)));
+                new TorchHandle(
+                        memory,
+                        limit,
+                        weights,
+                        liveness.map(LivenessExecutor::status),
+                        verification));
         return planned;
     }
 

@@ -19,17 +19,19 @@ import org.djlplan.memplan.report.PlanReport;
  * @param weights the weights of a model with a budget
  * @param liveness whether arrays of an imperative block are closed early; not the block itself,
  *     which a handle would retain
+ * @param verification whether the model runs as stock because its outputs differed
  */
 record TorchHandle(
         TorchMemory memory,
         InputLimit limit,
         Optional<StreamedWeights> weights,
-        Optional<LivenessStatus> liveness)
+        Optional<LivenessStatus> liveness,
+        VerifiedForward.Status verification)
         implements ModelHandle {
 
     @Override
     public PlanReport get() {
-        PlanReport report = memory.report();
+        PlanReport report = verification.applied(memory.report());
         return liveness.flatMap(LivenessStatus::end)
                 .map(reason -> PlanReportRecord.unclosed(report, reason))
                 .orElse(report);

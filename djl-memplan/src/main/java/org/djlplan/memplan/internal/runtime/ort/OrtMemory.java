@@ -37,6 +37,9 @@ public final class OrtMemory implements AutoCloseable {
     private static final String ENGINE = "OnnxRuntime";
     private static final int[] NONE = {};
 
+    /** Fewer bytes of outputs in an arena are not worth the page faults of a new one. */
+    private static final long MANY_BYTES = 1 << 20;
+
     private final ArenaPool.Need need;
     private final NativeLoader.Use use;
     private final Pointer escapes;
@@ -59,23 +62,26 @@ public final class OrtMemory implements AutoCloseable {
      *
      * @param recorded whether its allocations are recorded
      * @param counters for what becomes of them, as there may be no memory left when it ends
+     * @param limitBytes of the arena that it may use
      */
-    private record Run(ArenaPool.Lease lease, Pointer run, boolean recorded, long[] counters) {}
+    private record Run(
+            ArenaPool.Lease lease,
+            Pointer run,
+            boolean recorded,
+            long[] counters,
+            long limitBytes) {}
 
     /**
      * The allocator must be attached.
      *
-     * @param weightsBytes size of the session's weights
-     * @param budget returns the bytes that weights and predictions may take; empty for no budget
+     * @param weightsBytes what the session allocated for weights
+     * @param budget empty for no budget
      * @throws UnsupportedPlatformException if the native library is not available
      */
-    public OrtMemory(long weightsBytes, Optional<LongSupplier> budget)
+    public OrtMemory(long weightsBytes, Optional<OrtBudget> budget)
             throws UnsupportedPlatformException {
         this.weightsBytes = weightsBytes;
-        this.budget =
-                budget.isPresent()
-                        ? Optional.of(new OrtBudget(weightsBytes, budget.get()))
-                        : Optional.empty();
+        this.budget = budget;
         ArenaPool pool = budget.isPresent() ? new ArenaPool() : ArenaPool.shared();
         use = OrtNative.use();
         outputs =
@@ -88,7 +94,7 @@ public final class OrtMemory implements AutoCloseable {
         need = pool.announceAny(Keeping.SHORT);
     }
 
-    /** Returns the size of the session's weights, including packed ones. */
+    /** Returns what the session allocated for weights, including packed ones. */
     public long weightsBytes() {
         return weightsBytes;
     }
@@ -113,7 +119,7 @@ public final class OrtMemory implements AutoCloseable {
             return pass.get();
         } catch (RuntimeException e) {
             refused = run.isPresent() ? OrtNative.djlplan_ort_refused() : 0;
-            throw refused == 0 ? e : tooSmall(refused, e);
+            throw refused == 0 ? e : tooSmall(run.get().limitBytes(), refused, elements, e);
         } finally {
             if (run.isPresent()) {
                 end(run.get(), elements);
@@ -121,8 +127,10 @@ public final class OrtMemory implements AutoCloseable {
         }
     }
 
-    private IllegalStateException tooSmall(long reachedBytes, RuntimeException failed) {
-        BudgetTooSmallException why = budget.orElseThrow().exceeded(reachedBytes);
+    private IllegalStateException tooSmall(
+            long limitBytes, long reachedBytes, long elements, RuntimeException failed) {
+        BudgetTooSmallException why =
+                budget.orElseThrow().exceeded(limitBytes, reachedBytes, elements);
         why.addSuppressed(failed);
         return new IllegalStateException(why.getMessage(), why);
     }
@@ -132,9 +140,28 @@ public final class OrtMemory implements AutoCloseable {
         return budget.isPresent();
     }
 
-    /** Returns the budget; empty if there is none. */
-    public Optional<LongSupplier> budget() {
-        return budget.map(OrtBudget::bytes);
+    /** Returns the bytes of the weights and of the largest prediction so far. */
+    public long modelBytes() {
+        return budget.orElseThrow().modelBytes();
+    }
+
+    /**
+     * Returns whether the allocations of a pass on this thread are made on this thread, where they
+     * can be limited. The pass is not counted.
+     */
+    public boolean canLimit(Runnable pass) {
+        Optional<Run> run = begin();
+        if (run.isEmpty()) {
+            return true;
+        }
+        try {
+            pass.run();
+        } finally {
+            OrtNative.djlplan_ort_pause();
+            OrtNative.djlplan_run_finish(run.get().run(), run.get().counters(), NONE, 0);
+            giveBack(run.get());
+        }
+        return run.get().counters()[RunCounters.BYTES] > 0;
     }
 
     /**
@@ -153,7 +180,7 @@ public final class OrtMemory implements AutoCloseable {
      * @throws BudgetTooSmallException if they have not
      */
     public void checkBudget() throws BudgetTooSmallException {
-        budget.orElseThrow().check(tally.reachedBytes());
+        budget.orElseThrow().check();
     }
 
     /** Returns the memory that predictions needed. */
@@ -196,11 +223,10 @@ public final class OrtMemory implements AutoCloseable {
         Optional<Run> begun = Optional.empty();
         try {
             boolean recording = takeRecordsNext();
-            run =
-                    OrtNative.djlplan_ort_begin(
-                            arena.address(), escapes, recording ? 1 : 0, limitBytes());
+            long limit = limitBytes();
+            run = OrtNative.djlplan_ort_begin(arena.address(), escapes, recording ? 1 : 0, limit);
             if (run != null) {
-                begun = Optional.of(new Run(lease.get(), run, recording, counters));
+                begun = Optional.of(new Run(lease.get(), run, recording, counters, limit));
             }
         } finally {
             if (begun.isEmpty()) {
@@ -228,6 +254,9 @@ public final class OrtMemory implements AutoCloseable {
             OrtNative.djlplan_run_finish(run.run(), run.counters(), NONE, 0);
             try {
                 tally.online(elements, run.counters());
+                if (budget.isPresent()) {
+                    budget.get().note(elements, run.counters()[RunCounters.REACHED]);
+                }
                 if (outputs.isPresent()) {
                     outputs.get().note(run.counters()[RunCounters.KEPT_REACHED]);
                 }
@@ -237,9 +266,18 @@ public final class OrtMemory implements AutoCloseable {
         }
     }
 
+    /**
+     * Ends the use of an arena. If outputs stay in it, it is not used again, because later
+     * predictions would have to go around them, and would keep their memory after they are freed.
+     */
     private void giveBack(Run run) {
+        long kept = run.counters()[RunCounters.ALIVE_BYTES];
         try {
-            run.lease().close(run.counters()[RunCounters.REACHED]);
+            if (kept >= MANY_BYTES || (budget.isPresent() && kept > 0)) {
+                run.lease().abandon();
+            } else {
+                run.lease().close(run.counters()[RunCounters.REACHED]);
+            }
         } finally {
             leave();
             settling.begin();
@@ -302,7 +340,7 @@ public final class OrtMemory implements AutoCloseable {
                 List.of(),
                 tally.predictions(),
                 Optional.empty(),
-                budget.map(within -> within.report(tally.reachedBytes())));
+                budget.map(OrtBudget::report));
     }
 
     private void free() {
