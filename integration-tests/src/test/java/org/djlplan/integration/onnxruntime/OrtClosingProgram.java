@@ -18,8 +18,8 @@ import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.thirdparty.guava.base.Throwables;
 
 /**
- * Closes models while threads predict with them. The inputs belong to the caller, or to the model
- * and are closed with it. Prints how the predictions ended.
+ * Closes models while threads predict with them. Inputs and outputs belong to the caller, because DJL
+ * closes a model's own arrays under the engine. Prints how the predictions ended.
  */
 final class OrtClosingProgram {
 
@@ -41,20 +41,19 @@ final class OrtClosingProgram {
         Path file = OrtModels.Kind.DETECTOR.write(Path.of(arguments[0]));
         List<ByteBuffer> expected;
         try (ZooModel<NDList, NDList> stock = OrtModels.stock(file)) {
-            expected = predict(stock, true);
+            expected = predict(stock);
         }
         int right = 0;
         int ended = 0;
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         for (int round = 0; round < ROUNDS; round++) {
-            boolean own = round % 2 == 0;
             Map<String, ?> options = round % 3 == 0 ? Map.of("memplan.workers", 0) : Map.of();
             ZooModel<NDList, NDList> model = OrtModels.planned(file, options);
             CountDownLatch predicted = new CountDownLatch(THREADS);
             List<Future<Ends>> results = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
                 results.add(
-                        threads.submit(() -> predictUntilClosed(model, own, expected, predicted)));
+                        threads.submit(() -> predictUntilClosed(model, expected, predicted)));
             }
             predicted.await();
             Thread.sleep(round % 10);
@@ -72,13 +71,12 @@ final class OrtClosingProgram {
 
     private static Ends predictUntilClosed(
             ZooModel<NDList, NDList> model,
-            boolean own,
             List<ByteBuffer> expected,
             CountDownLatch predicted) {
         int right = 0;
         while (true) {
             try {
-                List<ByteBuffer> outputs = predict(model, own);
+                List<ByteBuffer> outputs = predict(model);
                 if (!outputs.equals(expected)) {
                     throw new AssertionError("wrong outputs");
                 }
@@ -98,17 +96,9 @@ final class OrtClosingProgram {
         }
     }
 
-    /**
-     * Predicts.
-     *
-     * @param own whether arrays belong to the caller; otherwise they belong to the model
-     */
-    private static List<ByteBuffer> predict(ZooModel<NDList, NDList> model, boolean own)
+    private static List<ByteBuffer> predict(ZooModel<NDList, NDList> model)
             throws TranslateException {
-        try (NDManager manager =
-                        own
-                                ? NDManager.newBaseManager("OnnxRuntime")
-                                : model.getNDManager().newSubManager();
+        try (NDManager manager = NDManager.newBaseManager("OnnxRuntime");
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
             NDList outputs = predictor.predict(OrtModels.image(manager, SIDE));
             outputs.attach(manager);

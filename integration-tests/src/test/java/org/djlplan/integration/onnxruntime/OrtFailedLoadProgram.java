@@ -59,7 +59,8 @@ final class OrtFailedLoadProgram {
     public static void main(String[] arguments) throws Exception {
         Path file = OrtModels.Kind.DETECTOR.write(Path.of(arguments[0]));
         boolean early = List.of(arguments).contains(EARLY);
-        // As in a container, the applications share an engine and JNA, which are loaded before them.
+        // As in a container, the applications share an engine and JNA, which are loaded before
+        // them.
         String version = Engine.getEngine("OnnxRuntime").getVersion();
         Memory unused = new Memory(version.length());
         WeakReference<ClassLoader> application = fail(file, early);
