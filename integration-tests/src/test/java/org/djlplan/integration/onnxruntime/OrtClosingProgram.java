@@ -18,8 +18,8 @@ import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.thirdparty.guava.base.Throwables;
 
 /**
- * Closes models while threads predict with them. Inputs and outputs belong to the caller, because DJL
- * closes a model's own arrays under the engine. Prints how the predictions ended.
+ * Closes models while threads predict with them. Inputs and outputs belong to the caller, because
+ * DJL closes a model's own arrays under the engine. Prints how the predictions ended.
  */
 final class OrtClosingProgram {
 
@@ -52,8 +52,7 @@ final class OrtClosingProgram {
             CountDownLatch predicted = new CountDownLatch(THREADS);
             List<Future<Ends>> results = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
-                results.add(
-                        threads.submit(() -> predictUntilClosed(model, expected, predicted)));
+                results.add(threads.submit(() -> predictUntilClosed(model, expected, predicted)));
             }
             predicted.await();
             Thread.sleep(round % 10);
@@ -70,9 +69,7 @@ final class OrtClosingProgram {
     }
 
     private static Ends predictUntilClosed(
-            ZooModel<NDList, NDList> model,
-            List<ByteBuffer> expected,
-            CountDownLatch predicted) {
+            ZooModel<NDList, NDList> model, List<ByteBuffer> expected, CountDownLatch predicted) {
         int right = 0;
         while (true) {
             try {
