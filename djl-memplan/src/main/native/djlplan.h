@@ -101,6 +101,7 @@ struct djlplan_mapping {
 DJLPLAN_AS_IN_JAVA(sizeof(struct djlplan_mapping) == 32, "NativeMemory.MAPPING_BYTES");
 DJLPLAN_AS_IN_JAVA(offsetof(struct djlplan_mapping, address) == 0, "NativeMemory.MAPPING_ADDRESS");
 DJLPLAN_AS_IN_JAVA(offsetof(struct djlplan_mapping, bytes) == 8, "NativeMemory.MAPPING_LENGTH");
+DJLPLAN_AS_IN_JAVA(offsetof(struct djlplan_mapping, file) == 24, "NativeMemory.MAPPING_FILE");
 
 /* Maps a file read-only. Returns 0 or errno. */
 DJLPLAN_API int djlplan_map(const char *path, struct djlplan_mapping *mapping);

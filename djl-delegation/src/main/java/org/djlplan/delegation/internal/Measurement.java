@@ -119,6 +119,11 @@ final class Measurement {
         return tables.besideModel();
     }
 
+    /** Makes the stored table, if there is one, choose the CPU kernels. */
+    void withdraw(String why) {
+        kept().ifPresent(table -> tables.keep(table.choosing(request.unmeasured(), why)));
+    }
+
     /** Returns the choice of a stored table. */
     DelegationChoice stored(ProfileTable table) {
         return request.choice(table, DelegationReport.Origin.STORED);

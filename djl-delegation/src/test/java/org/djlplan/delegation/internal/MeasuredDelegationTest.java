@@ -118,11 +118,13 @@ class MeasuredDelegationTest extends ProviderFixture {
     void choose_otherWeights_isMeasuredAnew() throws IOException {
         byte[] weights = new byte[1_000_000];
         Files.write(model.file(), weights);
+        model.load();
         FileTime modified = Files.getLastModifiedTime(model.file());
         first((request, runner, progress, verified) -> TABLE, "blocking");
         weights[123_456] = 1;
         Files.write(model.file(), weights);
         Files.setLastModifiedTime(model.file(), modified);
+        model.load();
         first((request, runner, progress, verified) -> TABLE, "blocking");
         assertEquals(2, profiles.get());
     }

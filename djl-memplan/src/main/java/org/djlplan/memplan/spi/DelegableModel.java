@@ -22,6 +22,13 @@ public interface DelegableModel {
     /** Returns the model's file. */
     Path file();
 
+    /**
+     * Returns the identity of the file that was loaded: the file system's data about it, as {@link
+     * org.djlplan.memplan.internal.store.FileIdentity} as text. Another file may have its name
+     * since.
+     */
+    String identity();
+
     /** Returns the folder for files that cannot be stored next to the model. */
     Path cacheFolder();
 

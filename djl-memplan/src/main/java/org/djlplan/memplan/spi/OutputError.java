@@ -106,6 +106,11 @@ public record OutputError(
             checkArgument(otherTops >= 0, "otherTops: %s", otherTops);
         }
 
+        /** Returns this difference relative to another element, that many times as large. */
+        public Deviation times(double factor) {
+            return new Deviation(largest * factor, spread * factor, otherTops);
+        }
+
         /** Returns the maximum of both. */
         public Deviation and(Deviation other) {
             return new Deviation(

@@ -44,7 +44,7 @@ public record Tolerance(OptionalDouble hard) {
     public static final Tolerance AUTO = new Tolerance(OptionalDouble.empty());
 
     /** Changes with the rule; results of an older rule are not accepted. */
-    public static final int VERSION = 5;
+    public static final int VERSION = 6;
 
     private static final Deviation ANY =
             new Deviation(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, Integer.MAX_VALUE);

@@ -17,6 +17,7 @@ import org.djlplan.delegation.internal.partition.Units;
 import org.djlplan.delegation.internal.partition.Units.Unit;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -46,6 +47,8 @@ public record ProfileTable(
         partitions = copy(partitions);
         entries = ImmutableList.copyOf(entries);
         lighter = ImmutableList.copyOf(lighter);
+        reason = CharMatcher.javaIsoControl().replaceFrom(reason, ' ');
+        caveat = caveat.map(text -> CharMatcher.javaIsoControl().replaceFrom(text, ' '));
         checkArgument(
                 chosen.isStock() || measured(entries, chosen).isPresent(),
                 "%s was not measured",
@@ -97,6 +100,11 @@ public record ProfileTable(
                 partitions, entries, chosen, lighter, reason, caution, inferences, nanos);
     }
 
+    /** Returns this table with another choice. */
+    public ProfileTable choosing(Candidate other, String why) {
+        return new ProfileTable(partitions, entries, other, why, inferences, nanos);
+    }
+
     private static List<SortedSet<Integer>> copy(Collection<? extends SortedSet<Integer>> sets) {
         List<SortedSet<Integer>> copies = new ArrayList<>();
         for (SortedSet<Integer> set : sets) {
@@ -126,9 +134,7 @@ public record ProfileTable(
         public String of(Entry.Measured chosen, List<Entry> entries) {
             StringBuilder line = new StringBuilder(name(chosen.candidate()));
             if (request.threads().size() > 1) {
-                int threads = chosen.candidate().threads();
-                line.append(
-                        threads == -1 ? " with the engine's threads" : " with threads: " + threads);
+                line.append(onThreads(chosen.candidate().threads()));
             }
             line.append(": ").append(millis(chosen));
             if (showsMemory()) {
@@ -182,7 +188,7 @@ public record ProfileTable(
             }
             String first =
                     rejected.get(0) instanceof Entry.Failed failed
-                            ? failed.message().lines().findFirst().orElse("it failed")
+                            ? failed.message()
                             : "outputs outside the tolerance";
             return "; " + rejected.size() + " candidates cannot be used (" + first + ")";
         }
@@ -233,13 +239,24 @@ public record ProfileTable(
 
         private String compared(Entry.Measured chosen, Entry.Measured other, String name) {
             double times = compared(chosen, other);
+            int threads = other.candidate().threads();
+            String which =
+                    threads == chosen.candidate().threads() ? name : name + onThreads(threads);
             String memory =
                     showsMemory() ? String.format(Locale.ROOT, " (%.1f MB)", megabytes(other)) : "";
             if (Math.abs(times - 1) < HARDLY_DIFFERENT) {
                 // The race found no difference, so it chose the simpler candidate.
-                return ", as fast as " + name + memory;
+                return ", as fast as " + which + memory;
             }
-            return String.format(Locale.ROOT, ", %.3g times as fast as %s%s", times, name, memory);
+            return String.format(Locale.ROOT, ", %.3g times as fast as %s%s", times, which, memory);
+        }
+
+        private static String onThreads(int threads) {
+            return switch (threads) {
+                case -1 -> " on the engine's threads";
+                case 1 -> " on 1 thread";
+                default -> " on " + threads + " threads";
+            };
         }
 
         private static String millis(Entry.Measured entry) {

@@ -19,6 +19,7 @@ import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.memplan.internal.store.CheckedJson;
 import org.djlplan.memplan.internal.store.Codec;
 import org.djlplan.memplan.internal.store.FileIdentity;
+import org.djlplan.memplan.internal.store.Fingerprint;
 import org.djlplan.memplan.internal.store.Fingerprints;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.Kept;
@@ -51,9 +52,6 @@ public final class ProfileStore {
 
     private final DelegableModel model;
 
-    /** The identity of the model's file when it was loaded. */
-    private final FileIdentity loaded;
-
     private final Supplier<StoreKey> key = Suppliers.memoize(this::computeKey);
 
     /** Includes the delegate's partitions once a table did not match them. */
@@ -61,13 +59,10 @@ public final class ProfileStore {
 
     private volatile FolderStore<ProfileTable> beside;
 
-    /**
-     * @throws IOException if the model has no file
-     */
-    public ProfileStore(DelegableModel model, Request request) throws IOException {
+    /** Creates the store of a loaded model. */
+    public ProfileStore(DelegableModel model, Request request) {
         this.model = model;
         this.request = request;
-        loaded = FileIdentity.of(model.file());
         beside = of(model, request);
     }
 
@@ -100,7 +95,7 @@ public final class ProfileStore {
      * <p>The number of cores is part of the key if threads depend on it: if there are several
      * numbers to choose from, or the engine chooses.
      *
-     * @throws IOException if the model's file cannot be read
+     * @throws IOException if the model's file cannot be read, or is not the one that was loaded
      * @throws IllegalArgumentException if a fact of the model has the name of a fact of the key
      */
     public static StoreKey key(DelegableModel model, Request request) throws IOException {
@@ -108,7 +103,9 @@ public final class ProfileStore {
         Goal goal = request.goal();
         ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
         facts.putAll(model.facts());
-        facts.put(CONTENT, new Fingerprints(model.cacheFolder()).of(model.file()).content());
+        Fingerprint fingerprint = new Fingerprints(model.cacheFolder()).of(model.file());
+        requireLoaded(model, fingerprint.identity());
+        facts.put(CONTENT, fingerprint.content());
         facts.put("threads", Joiner.on(',').join(threads));
         facts.putAll(StoreKey.measuring(request.tolerance()));
         if (threads.size() != 1 || threads.get(0) == -1) {
@@ -207,21 +204,15 @@ public final class ProfileStore {
 
     private StoreKey computeKey() {
         try {
-            StoreKey computed = key(model, request);
-            requireUnchanged();
-            return computed;
+            return key(model, request);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /**
-     * @throws IOException if the model's file is not the one that was loaded
-     */
-    private void requireUnchanged() throws IOException {
-        Path file = model.file();
-        if (!FileIdentity.of(file).equals(loaded)) {
-            throw new IOException(file + " was changed since it was loaded");
+    private static void requireLoaded(DelegableModel model, FileIdentity file) throws IOException {
+        if (!file.toString().equals(model.identity())) {
+            throw new IOException(model.file() + " was replaced or changed since it was loaded");
         }
     }
 
@@ -268,7 +259,7 @@ public final class ProfileStore {
      */
     public void keep(ProfileTable table) {
         try {
-            requireUnchanged();
+            requireLoaded(model, FileIdentity.of(model.file()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -24,6 +24,9 @@ final class MeasuringChild implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(MeasuringChild.class);
 
+    /** A process that is stopped for longer is ended, because other models wait for it. */
+    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
+
     private final ChildProcess process;
     private final TemporaryFolder folder;
     private final GuestProcess guest;
@@ -91,7 +94,8 @@ final class MeasuringChild implements AutoCloseable {
      * @throws NoRoomException if the process was killed, or asked to end
      */
     void open(OpenModelRequest model, Limits limits) throws IOException, InterruptedException {
-        JsonElement hello = require("start", process.await(limits.start()));
+        JsonElement hello =
+                require("start", patiently(limits.start(), process.await(LONGEST_STOP)));
         if (!hello.equals(Messages.hello())) {
             throw new IOException("a process to measure in speaks another protocol: " + hello);
         }
@@ -99,7 +103,7 @@ final class MeasuringChild implements AutoCloseable {
         makeGuest();
         JsonObject request =
                 Messages.open(model, new ChildClasses(folder.path()).ofDelegate(model.delegate()));
-        JsonElement unused = require("open the model", process.ask(request, limits.prepare()));
+        JsonElement unused = require("open the model", ask(request, limits.prepare()));
     }
 
     private static JsonElement require(String what, Answer answer) throws IOException {
@@ -129,7 +133,28 @@ final class MeasuringChild implements AutoCloseable {
     }
 
     Answer ask(JsonObject request, Duration patience) throws InterruptedException {
-        return process.ask(request, patience);
+        return patiently(patience, process.ask(request, min(patience, LONGEST_STOP)));
+    }
+
+    /** Waits for an answer for as long as the process is not stopped. */
+    private Answer patiently(Duration patience, Answer first) throws InterruptedException {
+        long deadlineNanos = System.nanoTime() + patience.minus(LONGEST_STOP).toNanos();
+        Answer answer = first;
+        boolean stopped = false;
+        while (answer instanceof Answer.Silent && deadlineNanos - System.nanoTime() > 0) {
+            boolean before = stopped;
+            stopped = guest.isStopped();
+            if (before && stopped) {
+                process.kill();
+                return new Answer.Lost("was stopped", End.ASKED);
+            }
+            answer = process.await(LONGEST_STOP);
+        }
+        return answer instanceof Answer.Silent ? new Answer.Silent(patience) : answer;
+    }
+
+    private static Duration min(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     /** Returns the process's id. */

@@ -64,7 +64,7 @@ public final class MeasuringProcess {
     private static CandidateRunner open(OpenModelRequest model)
             throws IOException, UnplannableException {
         return CandidateInterpreters.open(
-                model.file(), model.delegate(), model.tolerance(), model.mix());
+                model.file(), model.identity(), model.delegate(), model.tolerance(), model.mix());
     }
 
     /** There is no logging library here, about which slf4j would print several lines. */

@@ -35,7 +35,7 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
 final class Messages {
 
     /** Changes when the messages change. */
-    private static final int PROTOCOL = 7;
+    private static final int PROTOCOL = 8;
 
     /** A failure that no candidate caused: the model cannot be opened. */
     static final String NOT_OPENED = "NOT_OPENED";

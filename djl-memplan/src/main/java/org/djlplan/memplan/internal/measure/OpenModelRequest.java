@@ -11,6 +11,7 @@ import org.djlplan.memplan.spi.Tolerance;
  * The request to a measuring process to open a model.
  *
  * @param file the model's file
+ * @param identity of the file that was loaded; another file is not opened
  * @param delegate value of {@code delegation.delegate}
  * @param tolerance the tolerance for the outputs
  * @param engineLibrary the engine's native library
@@ -19,6 +20,7 @@ import org.djlplan.memplan.spi.Tolerance;
  */
 record OpenModelRequest(
         Path file,
+        String identity,
         String delegate,
         Tolerance tolerance,
         Path engineLibrary,
@@ -38,6 +40,7 @@ record OpenModelRequest(
     JsonObject toJson() {
         JsonObject json = new JsonObject();
         json.addProperty("file", file.toString());
+        json.addProperty("identity", identity);
         json.addProperty("delegate", delegate);
         json.addProperty("engineLibrary", engineLibrary.toString());
         json.addProperty("tolerance", tolerance.toString());
@@ -51,6 +54,7 @@ record OpenModelRequest(
     static OpenModelRequest fromJson(JsonObject json) {
         return new OpenModelRequest(
                 Path.of(text(json, "file")),
+                text(json, "identity"),
                 text(json, "delegate"),
                 tolerance(text(json, "tolerance")),
                 Path.of(text(json, "engineLibrary")),

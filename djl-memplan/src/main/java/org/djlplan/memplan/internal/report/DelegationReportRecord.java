@@ -52,7 +52,8 @@ public record DelegationReportRecord(
         StringBuilder text = new StringBuilder();
         text.append(delegatedOperators).append(" of ").append(operators).append(" operators in ");
         text.append(partitions).append(" kernels of ").append(delegate);
-        text.append(threads < 0 ? "" : " with " + threads + " threads");
+        text.append(
+                threads < 0 ? "" : ", now on " + threads + (threads == 1 ? " thread" : " threads"));
         text.append(" (").append(origin).append(", choice ").append(choiceId).append("): ");
         text.append(reason);
         outputs.forEach(output -> text.append("\n    ").append(output));

@@ -92,6 +92,16 @@ public final class GuestProcess {
         return known;
     }
 
+    /** Returns whether a signal has stopped it, as a debugger does. */
+    public boolean isStopped() {
+        try {
+            String status = Files.readString(folder.resolve("status"), StandardCharsets.ISO_8859_1);
+            return status.contains("\nState:\tT");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /** Returns the processor times so far. */
     public Times times() {
         long ran = 0;

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import org.djlplan.memplan.internal.candidates.CpuOutputs;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
@@ -34,6 +35,7 @@ final class PlannedRuns {
     private final boolean keepsState;
     private final Lane lane;
     private final Places places;
+    private final Optional<FirstRequests> requests;
     private final NeededMemory needed = new NeededMemory();
     private final AtomicLong predictions = new AtomicLong();
     private final AtomicLong unplanned = new AtomicLong();
@@ -43,9 +45,16 @@ final class PlannedRuns {
      * @param interpreters how many interpreters, each with an arena, may be in use at once
      * @param passes how many passes of this and other models may run at once; 0 for any number
      * @param keepsState whether the model keeps values from one prediction to the next
+     * @param requests copies of the first requests; empty if they are not compared
      */
-    PlannedRuns(InterpreterFactory factory, int interpreters, int passes, boolean keepsState) {
+    PlannedRuns(
+            InterpreterFactory factory,
+            int interpreters,
+            int passes,
+            boolean keepsState,
+            Optional<FirstRequests> requests) {
         this.factory = factory;
+        this.requests = requests;
         this.keepsState = keepsState;
         Gate gate = Gate.shared();
         lane = gate.lane(interpreters, Waits.Lack.INTERPRETERS);
@@ -72,6 +81,11 @@ final class PlannedRuns {
             elements += product;
         }
         return elements;
+    }
+
+    /** Returns copies of the first requests; empty if they are not compared. */
+    Optional<FirstRequests> requests() {
+        return requests;
     }
 
     /** Returns the number of predictions. */
@@ -114,6 +128,13 @@ final class PlannedRuns {
             built.close();
             throw e;
         }
+    }
+
+    /** Returns a function that runs an interpreter, but not for a prediction. */
+    CpuOutputs.Run run(ModelInterpreter interpreter) {
+        return (values, number) ->
+                run(interpreter, values, false)
+                        .orElseThrow(() -> new UnplannableException(CHANGED));
     }
 
     private static List<ByteBuffer> zeros(List<TensorInfo> inputs) {

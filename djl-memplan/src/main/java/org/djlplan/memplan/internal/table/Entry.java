@@ -11,6 +11,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.math.Quantiles;
 
@@ -52,7 +53,13 @@ public sealed interface Entry {
      * @param message in one line
      */
     record Failed(Candidate candidate, CandidateException.Kind kind, String message)
-            implements Entry {}
+            implements Entry {
+
+        public Failed {
+            String line = message.lines().findFirst().orElse("it failed");
+            message = CharMatcher.javaIsoControl().replaceFrom(line, ' ');
+        }
+    }
 
     /**
      * A candidate whose outputs were outside the tolerance; it is not tried again.

@@ -136,6 +136,7 @@ class MessagesTest {
         OpenModelRequest model =
                 new OpenModelRequest(
                         Path.of("a \"model\"\n.tflite"),
+                        "a \"file\"",
                         "class:Some$Name",
                         tolerance,
                         Path.of("library.so"),
