@@ -40,8 +40,8 @@
  * loaders share the library that the first one loaded, because libtorch can have only one
  * allocator.
  */
-enum { DJLPLAN_ABI = 9 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 9, "NativeLoader.ABI");
+enum { DJLPLAN_ABI = 10 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 10, "NativeLoader.ABI");
 DJLPLAN_API int djlplan_abi(void);
 
 enum djlplan_status {
@@ -181,15 +181,15 @@ DJLPLAN_API int64_t djlplan_stream_counters(struct djlplan_stream *stream, int64
 DJLPLAN_API void djlplan_stream_delay(struct djlplan_stream *stream, int64_t nanos);
 
 /*
- * ---- priority.c: processes of the lowest priority
- * ------------------------------------------------
+ * ---- priority.c: processes of a low priority
+ * -----------------------------------------------------
  */
 
 /*
- * Sets all threads of a process to the lowest priority, which new threads inherit. Returns the
- * number of threads, or 0 if that is not allowed or the process does not exist.
+ * Gives all threads of a process a priority from 1 to 19, the lowest, which new threads inherit.
+ * Returns the number of threads, or 0 if that is not allowed or the process does not exist.
  */
-DJLPLAN_API int djlplan_give_way(int process);
+DJLPLAN_API int djlplan_give_way(int process, int nice);
 
 /* ---- tflite_*.c: TensorFlow Lite interpreters whose tensors we place ------------------------- */
 

@@ -160,7 +160,7 @@ final class ReportCommand implements Callable<Integer> {
         if (runs > 0) {
             RunOptions running = options.withIterations(runs);
             Set<RunMode> modes =
-                    delegation.delegates(running)
+                    delegates(running)
                             ? ImmutableSet.of(RunMode.PLANNED, RunMode.DELEGATED)
                             : ImmutableSet.of(RunMode.PLANNED);
             news.next("running as stock and planned, in turns");
@@ -194,8 +194,13 @@ final class ReportCommand implements Callable<Integer> {
         return parts;
     }
 
+    /** Reports show delegated operators, which only TensorFlow Lite has. */
+    private boolean delegates(RunOptions running) {
+        return running.engine() == EngineKind.TFLITE && delegation.delegates(running);
+    }
+
     private JsonObject watchedPool(PrintWriter err) {
-        boolean delegates = delegation.delegates(options);
+        boolean delegates = delegates(options);
         try (WorkerProcess worker =
                 WorkerProcess.start(
                         WorkerProcess.Contestant.of(

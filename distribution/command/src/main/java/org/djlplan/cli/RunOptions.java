@@ -33,7 +33,9 @@ final class RunOptions {
     static final String PROFILE = DELEGATION + "profile";
 
     private static final String PROFILE_FROM = DELEGATION + "profileFrom";
-    private static final String ON_MISSING = DELEGATION + "onMissing";
+
+    /** The option that says what to do without a stored result. */
+    static final String ON_MISSING = DELEGATION + "onMissing";
 
     /** The command, whose error stream shows progress. */
     @Spec(Spec.Target.MIXEE)
@@ -128,9 +130,19 @@ final class RunOptions {
         return given == null ? Limit.IDENTICAL : new Limit(given, 1);
     }
 
-    /** Returns whether a model of these options may be delegated. */
+    /**
+     * Returns whether a model of these options may be delegated, or, if it is a TorchScript model,
+     * rewritten.
+     */
     boolean mayDelegate() {
-        return engine() == EngineKind.TFLITE && !"false".equalsIgnoreCase(arguments.get(ENABLED));
+        return (engine() == EngineKind.TFLITE || mayBeRewritten())
+                && !"false".equalsIgnoreCase(arguments.get(ENABLED));
+    }
+
+    private boolean mayBeRewritten() {
+        return engine() == EngineKind.PYTORCH
+                && model() instanceof ModelRef.OfFile
+                && !arguments.containsKey(OptionKey.BUDGET.key());
     }
 
     /** Returns whether the user sets any delegation option. */

@@ -386,7 +386,9 @@ final class Measurement {
 
     private void warnOfUseless(ProfileTable table) {
         List<Entry> useless =
-                table.entries().stream().filter(e -> !(e instanceof Entry.Measured)).toList();
+                table.entries().stream()
+                        .filter(e -> !(e instanceof Entry.Measured) && !isUsual(e))
+                        .toList();
         if (!useless.isEmpty()) {
             logger.warn(
                     "{} of {} candidates of {} failed or computed something else and are not used;"
@@ -396,6 +398,13 @@ final class Measurement {
                     model.file(),
                     describe(useless.get(0)));
         }
+    }
+
+    /** Returns whether an engine refused a recipe, which is usual for many models. */
+    private static boolean isUsual(Entry entry) {
+        return !entry.candidate().recipe().isEmpty()
+                && entry instanceof Entry.Failed failed
+                && failed.kind() == CandidateException.Kind.REFUSED;
     }
 
     private static String describe(Entry entry) {

@@ -48,7 +48,7 @@ class MeasuringProcessTest {
                         TfLiteReader.read(TestModels.built("mobilenet_v2")), "mobilenet_v2");
         return new TfLiteDelegableModel(
                 file,
-                FileIdentity.of(file).toString(),
+                FileIdentity.text(file),
                 graph,
                 folder,
                 Served.options(Map.of("delegation.delegate", delegate)),

@@ -207,7 +207,7 @@ class OperatorAcceptanceTest {
         TfLiteDelegableModel model =
                 new TfLiteDelegableModel(
                         file,
-                        FileIdentity.of(file).toString(),
+                        FileIdentity.text(file),
                         TfLiteGraphs.toGraph(TfLiteReader.read(file), "mobilenet_v2_dynamic"),
                         folder,
                         Served.options(Map.of()),

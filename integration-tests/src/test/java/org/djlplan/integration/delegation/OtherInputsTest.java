@@ -80,8 +80,7 @@ class OtherInputsTest {
             Await.until(() -> !report(model).reason().contains("it is being measured"));
             assertEquals(0, report(model).delegatedOperators(), report(model).toString());
             String reason = report(model).reason();
-            assertTrue(
-                    reason.contains("was replaced or changed since it was loaded"), reason);
+            assertTrue(reason.contains("was replaced or changed since it was loaded"), reason);
             List<ByteBuffer> values = stock.randomInputs(1);
             assertEquals(stock.run(values), Planned.predict(model, values, stock.shapes()));
             assertFalse(ModelCopy.hasProfile(file));
@@ -97,8 +96,7 @@ class OtherInputsTest {
                 sketch.floatOperator(
                         "ABS",
                         shape,
-                        sketch.floatOperator(
-                                "SUB", shape, x, sketch.floats(new int[] {1}, value)));
+                        sketch.floatOperator("SUB", shape, x, sketch.floats(new int[] {1}, value)));
         int root = sketch.floatOperator("RSQRT", shape, distance);
         return sketch.output(sketch.floatOperator("RELU6", shape, root))
                 .write(Files.createTempDirectory(folder, "infinite").resolve("model.tflite"));
@@ -117,7 +115,9 @@ class OtherInputsTest {
     private static void assertBounded(ZooModel<NDList, NDList> model, float value)
             throws Exception {
         assertEquals(
-                filled(BOUND), Planned.predict(model, filled(value), SHAPES), report(model)::toString);
+                filled(BOUND),
+                Planned.predict(model, filled(value), SHAPES),
+                report(model)::toString);
     }
 
     @Test

@@ -35,7 +35,7 @@ public final class Planned {
      * Returns the arguments, and switches delegation off unless they configure it, because its
      * outputs are not the same bit by bit.
      */
-    private static Map<String, Object> complete(Map<String, ?> arguments) {
+    public static Map<String, Object> complete(Map<String, ?> arguments) {
         Map<String, Object> complete = new HashMap<>(arguments);
         if (arguments.keySet().stream().noneMatch(key -> key.startsWith("delegation."))) {
             complete.put("delegation.enabled", "false");

@@ -100,10 +100,6 @@ public final class Served {
     /** Opens a model whose candidates run in this process. */
     public static CandidateInterpreters candidates(Path file, String delegate) throws Exception {
         return CandidateInterpreters.open(
-                file,
-                FileIdentity.of(file).toString(),
-                delegate,
-                Tolerance.AUTO,
-                Optional.empty());
+                file, FileIdentity.text(file), delegate, Tolerance.AUTO, Optional.empty());
     }
 }

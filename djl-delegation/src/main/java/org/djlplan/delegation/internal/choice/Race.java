@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.PairedRatio;
 import org.djlplan.memplan.spi.PairedRatio.Noise;
@@ -179,6 +180,18 @@ public final class Race {
                                         .filter(c -> !slower(c, leader, ONCE))
                                         .filter(c -> compare(c, leader, ONCE).ratio() <= AS_FAST)
                                         .min(Contender.SIMPLEST));
+    }
+
+    /**
+     * Returns the ratio of two contenders' times, even if they dropped out; empty if one had no
+     * turn.
+     *
+     * @param deviations distance of the bounds, in standard deviations
+     */
+    public Optional<PairedRatio> ratio(Contender first, Contender second, double deviations) {
+        return Stream.of(first, second).anyMatch(c -> logs.getOrDefault(c, List.of()).isEmpty())
+                ? Optional.empty()
+                : Optional.of(compare(first, second, deviations));
     }
 
     /** Returns the remaining contenders that seem at most this many times as slow as the leader. */

@@ -24,14 +24,19 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  *   <li>Of those that take at most {@value #NEARLY_AS_FAST} times as long as the fastest, the ones
  *       with the least memory stay; of these, the simplest that is not measurably slower than the
  *       fastest wins. (With another objective than latency, memory counts as this objective says.)
- *   <li>A winner that takes more than {@value #SLOWER_AT_A_SHAPE} times as long as stock at one of
- *       the measured shapes is dropped, and the winner of the others is taken.
+ *   <li>A winner that does not take at most {@value #CLEARLY_FASTER} times as long as stock, beyond
+ *       the noise of the measurement, is dropped, and so is one that takes more than {@value
+ *       #SLOWER_AT_A_SHAPE} times as long at one of the measured shapes. Then the winner of the
+ *       others is taken. (If memory is to be minimized, a winner need not be faster.)
  * </ol>
  */
 final class RecipeRace {
 
     /** Within this factor of the fastest, less memory counts more than less time. */
     static final double NEARLY_AS_FAST = 1.1;
+
+    /** A recipe's time must be at most this multiple of stock's. */
+    static final double CLEARLY_FASTER = 0.95;
 
     /** A recipe must not be slower than this at any measured shape, as a multiple of stock. */
     static final double SLOWER_AT_A_SHAPE = 1.02;
@@ -50,7 +55,7 @@ final class RecipeRace {
     /** Minimum number of turns at each shape, even if time is up. */
     private static final int LEAST_SHAPE_ROUNDS = 5;
 
-    /** Bound of a ratio at a shape, in standard deviations. */
+    /** Bound of a ratio, in standard deviations. */
     private static final double CERTAIN = 2;
 
     private final Request request;
@@ -85,17 +90,32 @@ final class RecipeRace {
         Contender stock = contenders.get(0);
         List<Contender> left = new ArrayList<>(contenders);
         while (true) {
-            Optional<Contender> best = fastest(left);
+            Race race = race(left);
+            Optional<Contender> best = race.winner(candidates(race));
             if (best.isEmpty()
                     || best.get().equals(stock)
-                    || !isSlowerAtAShape(best.get(), stock)) {
+                    || (isClearlyFaster(race, best.get(), stock)
+                            && !isSlowerAtAShape(best.get(), stock))) {
                 return best;
             }
             left.remove(best.get());
         }
     }
 
-    private Optional<Contender> fastest(List<Contender> contenders) throws InterruptedException {
+    private List<Contender> candidates(Race race) {
+        return goal.objective() == Objective.LATENCY
+                ? Goal.lightest(race.within(NEARLY_AS_FAST))
+                : race.running();
+    }
+
+    private boolean isClearlyFaster(Race race, Contender recipe, Contender stock) {
+        return goal.objective() == Objective.MEMORY
+                || race.ratio(recipe, stock, CERTAIN)
+                        .filter(ratio -> ratio.ratio() <= CLEARLY_FASTER && ratio.high() < 1)
+                        .isPresent();
+    }
+
+    private Race race(List<Contender> contenders) throws InterruptedException {
         List<Contender> ready = new ArrayList<>();
         for (Contender contender : contenders) {
             trials.prove(contender.candidate()).ifPresent(ready::add);
@@ -123,8 +143,7 @@ final class RecipeRace {
             }
             ready.stream().filter(c -> !race.running().contains(c)).forEach(trials::release);
         } while (goesOn(race));
-        boolean latency = goal.objective() == Objective.LATENCY;
-        return race.winner(latency ? Goal.lightest(race.within(NEARLY_AS_FAST)) : race.running());
+        return race;
     }
 
     private boolean goesOn(Race race) {

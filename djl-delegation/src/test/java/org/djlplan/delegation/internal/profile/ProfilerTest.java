@@ -442,7 +442,9 @@ class ProfilerTest {
         assertTrue(table.reason().contains(" on 2 threads: "), table::reason);
     }
 
-    /** The first turn of the race is disturbed, so the delegate seems slower than the CPU kernels. */
+    /**
+     * The first turn of the race is disturbed, so the delegate seems slower than the CPU kernels.
+     */
     @Test
     void profile_delegateIsDisturbedInTheRace_winsAgain() throws InterruptedException {
         ChainTruth truth = new ChainTruth(4);

@@ -30,7 +30,7 @@ class RecipeRaceTest {
     private static final long MB = 1_000_000;
     private static final Goal LATENCY = new Goal(Objective.LATENCY, OptionalLong.empty());
 
-    /** A simulated model whose times have a noise of two percent. */
+    /** A simulated model whose times have a noise of two percent, or of another fraction. */
     private static final class FakeModel implements CandidateRunner {
 
         /** A candidate's milliseconds at each shape, its memory, and the error of its output. */
@@ -39,6 +39,12 @@ class RecipeRaceTest {
         private final Map<String, Recipe> recipes = new LinkedHashMap<>();
         private final Random random = new Random(7);
         private double nowNanos;
+        private double noise = .02;
+
+        FakeModel noisy(double spread) {
+            noise = spread;
+            return this;
+        }
 
         FakeModel with(String recipe, long megabytes, double... millis) {
             recipes.put(recipe, new Recipe(megabytes * MB, 0, millis));
@@ -99,7 +105,7 @@ class RecipeRaceTest {
             double[] millis = recipes.get(candidate.recipe()).millis();
             long[] nanos = new long[millis.length];
             for (int i = 0; i < nanos.length; i++) {
-                nanos[i] = Math.round(millis[i] * 1e6 * (1 + .02 * random.nextGaussian()));
+                nanos[i] = Math.round(millis[i] * 1e6 * Math.exp(noise * random.nextGaussian()));
                 nowNanos += nanos[i];
             }
             return nanos;
@@ -115,7 +121,7 @@ class RecipeRaceTest {
     private static FakeModel resnet() {
         return new FakeModel()
                 .with("", 100, 100)
-                .with("frozen", 101, 96)
+                .with("frozen", 101, 90)
                 .with("optimized", 109, 73)
                 .with("fused", 314, 67);
     }
@@ -170,9 +176,32 @@ class RecipeRaceTest {
         FakeModel model =
                 new FakeModel()
                         .with("", 100, 10, 100)
-                        .with("frozen", 100, 10, 95)
+                        .with("frozen", 100, 10, 90)
                         .with("fused", 100, 11, 60);
         assertEquals("frozen", model.chosen(LATENCY));
+    }
+
+    @Test
+    void profile_hardlyFasterOfTheSameMemory_choosesStock() throws InterruptedException {
+        FakeModel model = new FakeModel().with("", 100, 50).with("frozen", 100, 48.5);
+        assertTrue(model.profile(LATENCY).chosen().isStock());
+    }
+
+    @Test
+    void profile_gainWithinTheNoise_choosesStock() throws InterruptedException {
+        FakeModel model = new FakeModel().noisy(.4).with("", 100, 50).with("frozen", 100, 46);
+        assertTrue(model.profile(LATENCY).chosen().isStock());
+    }
+
+    @Test
+    void profile_hardlyFasterIsLighterThanClearlyFaster_choosesTheClearlyFaster()
+            throws InterruptedException {
+        FakeModel model =
+                new FakeModel()
+                        .with("", 100, 50)
+                        .with("frozen", 100, 48.5)
+                        .with("optimized", 110, 44);
+        assertEquals("optimized", model.chosen(LATENCY));
     }
 
     @Test

@@ -144,8 +144,7 @@ final class SimulatedRunner implements CandidateRunner {
         inference(candidate);
         long[] nanos = new long[count];
         int turn = timed.merge(candidate, 1, Integer::sum) - 1;
-        boolean slow =
-                disturbed.test(candidate) && turn >= disturbedFrom && turn < disturbedUntil;
+        boolean slow = disturbed.test(candidate) && turn >= disturbedFrom && turn < disturbedUntil;
         for (int i = 0; i < count; i++) {
             nanos[i] = inference(candidate) * (slow ? 6 : 1);
         }

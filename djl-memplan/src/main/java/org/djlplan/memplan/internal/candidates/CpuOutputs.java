@@ -264,8 +264,7 @@ public final class CpuOutputs {
         for (int output = 0; output < outputs.get(0).size(); output++) {
             Deviation deviation = Deviation.NONE;
             for (int input = 0; input < others.size(); input++) {
-                deviation =
-                        deviation.and(deviation(others.get(input).get(output), input, output));
+                deviation = deviation.and(deviation(others.get(input).get(output), input, output));
             }
             worst.add(
                     new OutputError(

@@ -78,7 +78,7 @@ public final class ModelDelegation implements ServedDelegation {
     public static TfLiteDelegableModel measurable(Path file, PlanOptions options)
             throws IOException, UnplannableException {
         EngineLibrary library = EngineLibrary.loaded();
-        String identity = FileIdentity.of(file).toString();
+        String identity = FileIdentity.text(file);
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
         return measurable(file, identity, graph, options, library);
     }

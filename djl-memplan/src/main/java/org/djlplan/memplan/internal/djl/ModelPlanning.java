@@ -182,7 +182,7 @@ public final class ModelPlanning {
         String engine = model.getNDManager().getEngine().getEngineName();
         Optional<Path> budgeted = budgeted(model, modelPath, engine, factory.isPresent());
         if (budgeted.isPresent()) {
-            return new PyTorchPlanning(options).load(model, budgeted.get());
+            return new PyTorchPlanning(options, provider, progress).load(model, budgeted.get());
         }
         Block block = StockBlock.of(model, modelPath, arguments, factory);
         if (!options.enabled()) {
@@ -196,7 +196,10 @@ public final class ModelPlanning {
                             ? PyTorchPlanning.problem(model)
                             : Optional.of("a block of the engine " + engine + " is not planned");
             if (found.isEmpty()) {
-                return new PyTorchPlanning(options).wrap(model, block, Optional.empty());
+                PyTorchPlanning planning = new PyTorchPlanning(options, provider, progress);
+                Block planned = planning.wrap(model, block, Optional.empty());
+                planning.startRewriting();
+                return planned;
             }
             problem = found.get();
         } catch (Error e) {
@@ -279,7 +282,8 @@ public final class ModelPlanning {
                             PlanOptions asked = options.forThreads(TfLiteAdapter.threadsOf(model));
                             yield new TfLitePlanning(asked, provider, progress).plan(model);
                         }
-                        case "PyTorch" -> new PyTorchPlanning(options).plan(model, early);
+                        case "PyTorch" ->
+                                new PyTorchPlanning(options, provider, progress).plan(model, early);
                         case "OnnxRuntime" -> new OrtPlanning(options).plan(model, session);
                         default ->
                                 Optional.of(
@@ -315,6 +319,7 @@ public final class ModelPlanning {
      */
     private static Optional<String> unverified(Model model) {
         return PlanReport.of(model)
+                .filter(report -> report.engine().equals("TFLite"))
                 .flatMap(PlanReport::delegation)
                 .filter(choice -> choice.origin() == DelegationReport.Origin.UNVERIFIED)
                 .map(choice -> "no delegation was verified: " + choice.reason());

@@ -30,26 +30,22 @@ final class MeasuringChild implements AutoCloseable {
     private final ChildProcess process;
     private final TemporaryFolder folder;
     private final GuestProcess guest;
-    private final Urgency urgency;
 
-    private MeasuringChild(ChildProcess process, TemporaryFolder folder, Urgency urgency) {
+    private MeasuringChild(ChildProcess process, TemporaryFolder folder) {
         this.process = process;
         this.folder = folder;
-        this.urgency = urgency;
         guest = new GuestProcess(process.pid());
     }
 
     /** Starts a process; {@link #open} must follow. */
-    static MeasuringChild start(MeasuringJvm jvm, OpenModelRequest model, Urgency urgency)
+    static MeasuringChild start(MeasuringJvm jvm, ModelRequest model, Urgency urgency)
             throws IOException {
         TemporaryFolder folder = TemporaryFolder.create();
         try {
-            ProcessBuilder command =
-                    jvm.command(folder.path(), model.need().heapBytes(), model.ownDelegate());
+            ProcessBuilder command = jvm.command(folder.path(), model);
             MeasuringChild child =
-                    new MeasuringChild(
-                            ChildProcess.start(command, new PassedOn()), folder, urgency);
-            child.makeGuest();
+                    new MeasuringChild(ChildProcess.start(command, new PassedOn()), folder);
+            child.makeGuest(model, urgency);
             return child;
         } catch (IOException | RuntimeException e) {
             folder.close();
@@ -57,10 +53,10 @@ final class MeasuringChild implements AutoCloseable {
         }
     }
 
-    private void makeGuest() {
+    private void makeGuest(ModelRequest model, Urgency urgency) {
         guest.endFirst();
         if (urgency == Urgency.IN_BACKGROUND) {
-            guest.giveWay();
+            guest.giveWay(model.niceness());
         }
     }
 
@@ -93,14 +89,15 @@ final class MeasuringChild implements AutoCloseable {
      * @throws IOException if there is no hello, the protocol differs, or the model cannot be opened
      * @throws NoRoomException if the process was killed, or asked to end
      */
-    void open(OpenModelRequest model, Limits limits) throws IOException, InterruptedException {
+    void open(ModelRequest model, Limits limits, Urgency urgency)
+            throws IOException, InterruptedException {
         JsonElement hello =
                 require("start", patiently(limits.start(), process.await(LONGEST_STOP)));
         if (!hello.equals(Messages.hello())) {
             throw new IOException("a process to measure in speaks another protocol: " + hello);
         }
         // Threads that started before their starter's priority was lowered.
-        makeGuest();
+        makeGuest(model, urgency);
         JsonObject request =
                 Messages.open(model, new ChildClasses(folder.path()).ofDelegate(model.delegate()));
         JsonElement unused = require("open the model", ask(request, limits.prepare()));

@@ -58,7 +58,7 @@ final class Messages {
     }
 
     /** Returns the first request: the model, and the data needed to open it. */
-    static JsonObject open(OpenModelRequest model, List<Path> delegateClasses) {
+    static JsonObject open(ModelRequest model, List<Path> delegateClasses) {
         JsonObject request = model.toJson();
         JsonObject properties = new JsonObject();
         for (String name : MeasuringJvm.PROPERTIES) {

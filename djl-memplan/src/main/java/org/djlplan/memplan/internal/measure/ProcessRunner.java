@@ -38,7 +38,7 @@ public final class ProcessRunner implements CandidateRunner {
 
     private static final Logger logger = LoggerFactory.getLogger(ProcessRunner.class);
 
-    private final OpenModelRequest model;
+    private final ModelRequest model;
     private final Limits limits;
     private final Urgency urgency;
     private final Machine machine;
@@ -51,11 +51,7 @@ public final class ProcessRunner implements CandidateRunner {
     private double lastPart = 1;
 
     private ProcessRunner(
-            OpenModelRequest model,
-            MeasuringJvm jvm,
-            Limits limits,
-            Urgency urgency,
-            Machine machine) {
+            ModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency, Machine machine) {
         this.model = model;
         this.limits = limits;
         this.urgency = urgency;
@@ -69,18 +65,13 @@ public final class ProcessRunner implements CandidateRunner {
      *
      * @throws IOException if no process can be started, or it cannot open the model
      */
-    static ProcessRunner start(
-            OpenModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency)
+    static ProcessRunner start(ModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency)
             throws IOException {
         return start(model, jvm, limits, urgency, new Machine());
     }
 
     static ProcessRunner start(
-            OpenModelRequest model,
-            MeasuringJvm jvm,
-            Limits limits,
-            Urgency urgency,
-            Machine machine)
+            ModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency, Machine machine)
             throws IOException {
         ProcessRunner runner = new ProcessRunner(model, jvm, limits, urgency, machine);
         try {

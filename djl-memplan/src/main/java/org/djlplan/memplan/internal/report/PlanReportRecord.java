@@ -70,6 +70,19 @@ public record PlanReportRecord(
                 report.unclosedReason());
     }
 
+    /** Returns a report with a section on the choice of how the model runs. */
+    public static PlanReport rewritten(PlanReport report, DelegationReport choice) {
+        return new PlanReportRecord(
+                report.engine(),
+                report.unplannedReason(),
+                report.plan(),
+                report.interpreters(),
+                report.predictions(),
+                Optional.of(choice),
+                report.budget(),
+                report.unclosedReason());
+    }
+
     /** The implementation of {@link PlanReport.Plan}. */
     public record Plan(
             String strategy,

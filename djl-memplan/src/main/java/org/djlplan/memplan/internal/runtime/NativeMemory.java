@@ -50,7 +50,7 @@ final class NativeMemory {
 
     static native void djlplan_drop_cached(String path, long offset, long bytes);
 
-    static native int djlplan_give_way(int process);
+    static native int djlplan_give_way(int process, int nice);
 
     static native int djlplan_pages_create();
 

@@ -537,8 +537,7 @@ public final class ServedModel implements TfLiteModel {
             List<ByteBuffer> values,
             List<OutputTensor> outputs,
             boolean delegated) {
-        boolean matters =
-                delegated || !delegation.map(ServedDelegation::isSettled).orElse(true);
+        boolean matters = delegated || !delegation.map(ServedDelegation::isSettled).orElse(true);
         if (matters && requests.note(values, outputs, delegated) && delegated) {
             boolean unused = Later.start(() -> compareServed(requests));
         }

@@ -49,6 +49,15 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
         }
     }
 
+    /** Returns the identity of a file as text; empty if there is no such file. */
+    public static String text(Path file) {
+        try {
+            return of(file).toString();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
     private static long nanos(FileTime time) {
         return time.to(TimeUnit.NANOSECONDS);
     }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonParser;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -22,7 +23,11 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.Size;
+import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.rewrite.SampleInputs;
+import org.djlplan.memplan.internal.rewrite.SampleInputs.Frequent;
+import org.djlplan.memplan.internal.rewrite.SampledRequests;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
@@ -132,6 +137,31 @@ class MessagesTest {
         assertArrives(Tolerance.AUTO, Optional.of(mix));
     }
 
+    @Test
+    void openTorchScript_requestsOfAUser_arrive() {
+        SampleInputs inputs =
+                new SampleInputs(
+                        List.of(
+                                new ArrayType("int64", List.of(1L, 2L)),
+                                new ArrayType("float32", List.of())),
+                        List.of("tokens", ""),
+                        List.of(
+                                ByteBuffer.wrap(
+                                        new byte[] {
+                                            1, 0, 0, 0, 0, 0, 0, -1, 2, 0, 0, 0, 0, 0, 0, 0
+                                        }),
+                                ByteBuffer.wrap(new byte[] {0, 0, 1, 1})));
+        TorchModelRequest model =
+                new TorchModelRequest(
+                        Path.of("a model.pt"),
+                        "a file",
+                        new SampledRequests(List.of(new Frequent(inputs, 7)), 3),
+                        Tolerance.of(1e-5),
+                        2,
+                        new MemoryNeed(7, 8));
+        assertEquals(model, ModelRequest.fromJson(sent(model.toJson()).getAsJsonObject()));
+    }
+
     private static void assertArrives(Tolerance tolerance, Optional<ShapeMix> mix) {
         OpenModelRequest model =
                 new OpenModelRequest(
@@ -142,7 +172,7 @@ class MessagesTest {
                         Path.of("library.so"),
                         new MemoryNeed(7, 8),
                         mix);
-        assertEquals(model, OpenModelRequest.fromJson(sent(model.toJson()).getAsJsonObject()));
+        assertEquals(model, ModelRequest.fromJson(sent(model.toJson()).getAsJsonObject()));
         assertTrue(model.file().isAbsolute() && model.engineLibrary().isAbsolute());
     }
 

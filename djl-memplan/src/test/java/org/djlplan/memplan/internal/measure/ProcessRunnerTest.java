@@ -313,8 +313,7 @@ class ProcessRunnerTest {
             long pid = pid(runner);
             assertEquals(0, new ProcessBuilder("kill", "-STOP", "" + pid).start().waitFor());
             long start = System.nanoTime();
-            NoRoomException e =
-                    assertThrows(NoRoomException.class, () -> runner.prepare(GOOD));
+            NoRoomException e = assertThrows(NoRoomException.class, () -> runner.prepare(GOOD));
             assertTrue(e.getMessage().contains("was stopped"), e.getMessage());
             assertFalse(e.killed());
             assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(40));

@@ -90,7 +90,7 @@ class ChoiceBench {
         TfLiteDelegableModel model =
                 new TfLiteDelegableModel(
                         file,
-                        FileIdentity.of(file).toString(),
+                        FileIdentity.text(file),
                         graph,
                         folder,
                         Served.options(Map.of()),

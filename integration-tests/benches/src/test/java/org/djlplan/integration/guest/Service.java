@@ -97,7 +97,7 @@ final class Service {
         TfLiteDelegableModel measured =
                 new TfLiteDelegableModel(
                         MEASURED,
-                        FileIdentity.of(MEASURED).toString(),
+                        FileIdentity.text(MEASURED),
                         graph,
                         Files.createTempDirectory("djlplan-bench"),
                         Served.options(Map.of("delegation.delegate", "xnnpack")),

@@ -98,7 +98,11 @@ public final class TextApplication {
                 .setTypes(String.class, float[].class)
                 .optEngine("PyTorch")
                 .optModelPath(file)
-                .optTranslatorFactory(planned ? PlannedTranslatorFactory.wrap(factory) : factory)
+                .optTranslatorFactory(
+                        planned
+                                ? PlannedTranslatorFactory.wrap(factory)
+                                        .with("delegation.enabled", false)
+                                : factory)
                 .build()
                 .loadModel();
     }

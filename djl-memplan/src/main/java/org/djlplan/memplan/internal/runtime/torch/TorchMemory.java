@@ -306,6 +306,11 @@ public final class TorchMemory implements AutoCloseable {
                 weights.map(streamed -> streamed.report(arenaBytes())));
     }
 
+    /** Forgets plans, because the model's predictions allocate differently from now on. */
+    public void forgetPlans() {
+        closePlans();
+    }
+
     private synchronized void closePlans() {
         plans.ifPresent(RecurringPlans::close);
         plans = Optional.empty();
