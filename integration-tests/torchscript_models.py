@@ -9,8 +9,10 @@ of BERT base ("bert_base" for batches of one, "bert_text"), of all-MiniLM-L6-v2 
 ("tiny_text"); "decoder", which takes one number (int64) and the keys and values of all tokens before,
 and returns them with its own; "generator", a decoder of that size for DJL's text generation;
 "sentences", minilm that also takes a mask, as DJL's tokenizers make it; "ocr", which reads a grey image 32 high;
-"lstm", "gru" and "rnn", which tag tokens; and "growing", which appends each input to its state. Weights are random, and the
-same at every run. NAME.onnx is the same network in a file for ONNX Runtime. A file that is there is left alone.
+"lstm", "gru" and "rnn", which tag tokens; "growing", which appends each input to its state; "image_generator",
+which makes images of 100 numbers; and torchvision's networks for segmentation. Weights are random, and the same
+at every run (trained_encoder.py makes an encoder with trained ones). NAME.onnx is the same network in a file for
+ONNX Runtime. A file that is there is left alone.
 
 Needs torch and torchvision. Debian: apt-get install python3-torch python3-torchvision; files of that
 PyTorch, 1.13, load in every newer one.
@@ -208,7 +210,37 @@ class Growing(nn.Module):
         return self.kept.mean(0)
 
 
+class ImageGenerator(nn.Module):
+    """Makes images of 64 × 64 (DCGAN, Radford et al. 2015)."""
+
+    def __init__(self, numbers=100, width=64):
+        super().__init__()
+        layers = []
+        channels = numbers
+        for i, out in enumerate((8 * width, 4 * width, 2 * width, width)):
+            layers += [nn.ConvTranspose2d(channels, out, 4, 1 if i == 0 else 2, 0 if i == 0 else 1, bias=False)]
+            layers += [nn.BatchNorm2d(out), nn.ReLU()]
+            channels = out
+        self.layers = nn.Sequential(*layers, nn.ConvTranspose2d(channels, 3, 4, 2, 1, bias=False), nn.Tanh())
+
+    def forward(self, x):
+        return self.layers(x.unsqueeze(2).unsqueeze(3))
+
+
+class Segmentation(nn.Module):
+    """A network of torchvision without its second output."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def forward(self, x):
+        return self.network(x)["out"]
+
+
 RECURRENT = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
+
+
 ENCODERS = {
     "bert_base": {},
     "bert_text": {},
@@ -237,6 +269,11 @@ def build(name):
         return Tagger(RECURRENT[name]), torch.randint(0, 4096, (8, 32))
     if name == "growing":
         return Growing(), torch.rand(256, 1024)
+    if name == "image_generator":
+        return ImageGenerator(), torch.rand(2, 100)
+    segmentation = getattr(torchvision.models.segmentation, name, None)
+    if name.islower() and callable(segmentation):
+        return Segmentation(segmentation(weights=None, weights_backbone=None)), torch.rand(2, 3, 224, 224)
     maker = getattr(torchvision.models, name, None)
     if not name.islower() or not callable(maker):
         sys.exit(f"torchvision {torchvision.__version__} has no network {name}")

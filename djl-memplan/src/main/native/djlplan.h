@@ -40,8 +40,8 @@
  * loaders share the library that the first one loaded, because libtorch can have only one
  * allocator.
  */
-enum { DJLPLAN_ABI = 9 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 9, "NativeLoader.ABI");
+enum { DJLPLAN_ABI = 10 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 10, "NativeLoader.ABI");
 DJLPLAN_API int djlplan_abi(void);
 
 enum djlplan_status {
@@ -101,6 +101,7 @@ struct djlplan_mapping {
 DJLPLAN_AS_IN_JAVA(sizeof(struct djlplan_mapping) == 32, "NativeMemory.MAPPING_BYTES");
 DJLPLAN_AS_IN_JAVA(offsetof(struct djlplan_mapping, address) == 0, "NativeMemory.MAPPING_ADDRESS");
 DJLPLAN_AS_IN_JAVA(offsetof(struct djlplan_mapping, bytes) == 8, "NativeMemory.MAPPING_LENGTH");
+DJLPLAN_AS_IN_JAVA(offsetof(struct djlplan_mapping, file) == 24, "NativeMemory.MAPPING_FILE");
 
 /* Maps a file read-only. Returns 0 or errno. */
 DJLPLAN_API int djlplan_map(const char *path, struct djlplan_mapping *mapping);
@@ -180,15 +181,15 @@ DJLPLAN_API int64_t djlplan_stream_counters(struct djlplan_stream *stream, int64
 DJLPLAN_API void djlplan_stream_delay(struct djlplan_stream *stream, int64_t nanos);
 
 /*
- * ---- priority.c: processes of the lowest priority
- * ------------------------------------------------
+ * ---- priority.c: processes of a low priority
+ * -----------------------------------------------------
  */
 
 /*
- * Sets all threads of a process to the lowest priority, which new threads inherit. Returns the
- * number of threads, or 0 if that is not allowed or the process does not exist.
+ * Gives all threads of a process a priority from 1 to 19, the lowest, which new threads inherit.
+ * Returns the number of threads, or 0 if that is not allowed or the process does not exist.
  */
-DJLPLAN_API int djlplan_give_way(int process);
+DJLPLAN_API int djlplan_give_way(int process, int nice);
 
 /* ---- tflite_*.c: TensorFlow Lite interpreters whose tensors we place ------------------------- */
 
@@ -475,6 +476,15 @@ DJLPLAN_API int64_t djlplan_run_events(const struct djlplan_run *run, int64_t *o
  */
 DJLPLAN_API int64_t djlplan_run_paused_at(const struct djlplan_run *run);
 
+/*
+ * Limits what a run needs, before its first allocation: up to the end of its highest block, and what
+ * the engine allocates for it. An allocation beyond the limit fails like one of the engine's without
+ * memory (libtorch).
+ */
+DJLPLAN_API void djlplan_run_limit(struct djlplan_run *run, int64_t bytes);
+/* Returns the most bytes that a run needed so far; more than its limit if one was refused. */
+DJLPLAN_API int64_t djlplan_run_needed(const struct djlplan_run *run);
+
 enum djlplan_counter {
     DJLPLAN_PLACED = 0,   /* allocations that got their planned place */
     DJLPLAN_REFUSED = 1,  /* planned ones whose place was still in use; they got another one */
@@ -487,13 +497,14 @@ enum djlplan_counter {
     DJLPLAN_MOST_BYTES = 8, /* peak bytes of the run's blocks, aligned */
     DJLPLAN_KEPT_REACHED = 9, /* the end of the run's highest block in the arena of escapes */
     DJLPLAN_BYTES = 10,       /* total bytes of the run's allocations, wherever they are */
-    DJLPLAN_COUNTERS = 11
+    DJLPLAN_ALIVE_BYTES = 11,   /* total bytes of the blocks still in use */
+    DJLPLAN_COUNTERS = 12
 };
 DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERGED == 2 &&
                        DJLPLAN_MISSING == 3 && DJLPLAN_ALIVE == 4 && DJLPLAN_FITTED == 5 &&
                        DJLPLAN_OUTSIDE == 6 && DJLPLAN_REACHED == 7 && DJLPLAN_MOST_BYTES == 8 &&
                        DJLPLAN_KEPT_REACHED == 9 && DJLPLAN_BYTES == 10 &&
-                       DJLPLAN_COUNTERS == 11,
+                       DJLPLAN_ALIVE_BYTES == 11 && DJLPLAN_COUNTERS == 12,
                    "RunCounters");
 
 /*
@@ -695,24 +706,6 @@ DJLPLAN_API int djlplan_ort_attach(const void *api, void *env, char *message,
 DJLPLAN_API void djlplan_ort_detach(void);
 
 /*
- * Returns a copy of the engine's table of functions, in which this library replaces the function
- * that creates a session from a file. The replacement acts like the engine's function until
- * djlplan_ort_expect is called. Returns NULL if no allocator is registered, or the end of the table
- * is unknown. The copy stays valid. Idempotent, thread-safe.
- */
-DJLPLAN_API const void *djlplan_ort_table(void);
-/*
- * Makes the next session that this thread creates through the copy, within ten minutes, use the
- * allocator without memory patterns. If that fails, the session is created as requested.
- */
-DJLPLAN_API void djlplan_ort_expect(void);
-/*
- * Returns the OrtSession that was created with the allocator since the last call, and the bytes of
- * its weights; NULL if there is none. Also cancels djlplan_ort_expect on this thread.
- */
-DJLPLAN_API void *djlplan_ort_arrived(int64_t *weights_bytes);
-
-/*
  * Begins a run on this thread: until it is paused, the thread's allocations get the lowest free
  * places in the arena. It is finished by djlplan_run_finish. `escapes` may be NULL; with
  * `recorded`, djlplan_run_events returns its events. An allocation that would end beyond
@@ -731,8 +724,8 @@ DJLPLAN_API int64_t djlplan_ort_refused(void);
 DJLPLAN_API void djlplan_ort_pause(void);
 
 /*
- * Between these two calls, all of this thread's allocations are weights of the session that it
- * creates.
+ * Counts this thread's allocations as weights of the session that it creates, until _load_end or
+ * its next run.
  */
 DJLPLAN_API void djlplan_ort_load_begin(void);
 /* Returns the bytes of weights that were allocated and not freed since _load_begin. */

@@ -10,10 +10,7 @@
 #include "run.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 /*
  * The header before each block of the engine, and spare bytes behind it for kernels that read past
@@ -39,26 +36,13 @@ static const void *const *table;
 static struct ort_allocator *engine;
 static void *memory_info;
 
-/* More entries than the table of any release; 1.29 has 414. */
-enum { MOST_ENTRIES = 2048 };
-/* Guarded by attach_lock until `copied` is set; constant afterwards. */
-static const void *copy[MOST_ENTRIES];
-static bool copied;
-
 static _Atomic int64_t figures[DJLPLAN_ORT_FIGURES];
 
 static _Thread_local struct djlplan_run *current;
 static _Thread_local int64_t run_limit; /* the end of the arena's part that it may use */
 static _Thread_local int64_t refused;   /* the end of the first refused allocation; 0: none */
-static _Thread_local bool loading;      /* this thread creates a session */
-static _Thread_local int64_t
-    loaded_bytes; /* weights that it allocated and has not freed */
-
-/* A session created later than this is not the expected one. */
-enum { LONGEST_LOAD_SECONDS = 600 };
-static _Thread_local time_t expected_until; /* 0: no session is expected */
-static _Thread_local void *arrived;         /* the session that was created */
-static _Thread_local int64_t arrived_bytes;
+static _Thread_local bool loading; /* this thread creates a session, or has failed to */
+static _Thread_local int64_t loaded_bytes; /* weights that it allocated and has not freed */
 
 static void *allocate_outside(size_t bytes, enum djlplan_ort_figure kind) {
     if (bytes > SIZE_MAX - HEADER_BYTES - SPARE_BYTES) return NULL;
@@ -74,7 +58,6 @@ static void *allocate(struct ort_allocator *self, size_t bytes) {
     (void)self;
     if (bytes == 0) return NULL;
     atomic_fetch_add_explicit(&figures[DJLPLAN_ORT_ALLOCATIONS], 1, memory_order_relaxed);
-    if (loading) return allocate_outside(bytes, DJLPLAN_ORT_WEIGHTS_BYTES);
     if (current != NULL) {
         char *place = djlplan_run_place(current, bytes);
         if (place != NULL && place + bytes - current->arena->base > run_limit) {
@@ -85,7 +68,7 @@ static void *allocate(struct ort_allocator *self, size_t bytes) {
         }
         if (place != NULL) return place;
     }
-    return allocate_outside(bytes, DJLPLAN_ORT_OUTSIDE_BYTES);
+    return allocate_outside(bytes, loading ? DJLPLAN_ORT_WEIGHTS_BYTES : DJLPLAN_ORT_OUTSIDE_BYTES);
 }
 
 /* Allocates memory that a session keeps until it is released. */
@@ -149,7 +132,7 @@ static const char *check_table(const void *const *api) {
 
 /* The caller holds attach_lock. */
 static bool prepare(const void *const *api, char *message, int64_t message_bytes) {
-    if (table != NULL && table != api && api != copy) {
+    if (table != NULL && table != api) {
         snprintf(message, (size_t)message_bytes, "another ONNX Runtime is in this process");
         return false;
     }
@@ -192,104 +175,13 @@ void djlplan_ort_detach(void) {
     pthread_mutex_unlock(&attach_lock);
 }
 
-/* A loaded segment's bytes from an address to its end. */
-struct segment {
-    uintptr_t address;
-    size_t bytes;
-};
-
-static int find_segment(struct dl_phdr_info *library, size_t unused_bytes, void *data) {
-    (void)unused_bytes;
-    struct segment *found = data;
-    for (int i = 0; i < library->dlpi_phnum; i++) {
-        uintptr_t begin = library->dlpi_addr + library->dlpi_phdr[i].p_vaddr;
-        if (library->dlpi_phdr[i].p_type == PT_LOAD && found->address >= begin &&
-            found->address - begin < library->dlpi_phdr[i].p_memsz) {
-            found->bytes = library->dlpi_phdr[i].p_memsz - (found->address - begin);
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static bool set_options(void *options, bool ours_in_use) {
-    char unused[1];
-    bool patterns = succeeded(((ort_set_mem_pattern)entry(
-                                  ours_in_use ? ORT_DISABLE_MEM_PATTERN : ORT_ENABLE_MEM_PATTERN))(
-                                  options),
-                              unused, sizeof unused);
-    bool allocators = succeeded(
-        ((ort_add_session_config_entry)entry(ORT_ADD_SESSION_CONFIG_ENTRY))(
-            options, ORT_USE_ENV_ALLOCATORS, ours_in_use ? "1" : "0"),
-        unused, sizeof unused);
-    return patterns && allocators;
-}
-
-static time_t now_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
-
-static void *create_session(const void *env, const char *path, void *options, void **session) {
-    ort_create_session create = (ort_create_session)entry(ORT_CREATE_SESSION);
-    bool expected = expected_until > now_seconds();
-    expected_until = 0;
-    pthread_mutex_lock(&attach_lock);
-    expected = expected && environment == env;
-    pthread_mutex_unlock(&attach_lock);
-    if (!expected) return create(env, path, options, session);
-    if (set_options(options, true)) {
-        char unused[1];
-        djlplan_ort_load_begin();
-        bool created = succeeded(create(env, path, options, session), unused, sizeof unused);
-        int64_t bytes = djlplan_ort_load_end();
-        if (created) {
-            arrived = *session;
-            arrived_bytes = bytes;
-            return NULL;
-        }
-    }
-    (void)set_options(options, false);
-    return create(env, path, options, session);
-}
-
-const void *djlplan_ort_table(void) {
-    pthread_mutex_lock(&attach_lock);
-    if (environment != NULL && !copied) {
-        struct segment left = {.address = (uintptr_t)table};
-        dl_iterate_phdr(find_segment, &left);
-        size_t bytes = left.bytes < sizeof copy ? left.bytes : sizeof copy;
-        if (bytes > ORT_UNREGISTER_ALLOCATOR * sizeof *table) {
-            memcpy(copy, table, bytes - bytes % sizeof *table);
-            copy[ORT_CREATE_SESSION] = (const void *)(uintptr_t)create_session;
-            copied = true;
-        }
-    }
-    bool usable = environment != NULL && copied;
-    pthread_mutex_unlock(&attach_lock);
-    return usable ? copy : NULL;
-}
-
-void djlplan_ort_expect(void) {
-    arrived = NULL;
-    expected_until = now_seconds() + LONGEST_LOAD_SECONDS;
-}
-
-void *djlplan_ort_arrived(int64_t *weights_bytes) {
-    void *session = arrived;
-    *weights_bytes = session == NULL ? 0 : arrived_bytes;
-    arrived = NULL;
-    expected_until = 0;
-    return session;
-}
-
 struct djlplan_run *djlplan_ort_begin(void *arena, struct djlplan_escapes *escapes, int recorded,
                                       int64_t limit_bytes) {
     if (current != NULL) return NULL;
     current = djlplan_run_begin(NULL, arena, escapes, recorded);
     run_limit = limit_bytes;
     refused = 0;
+    loading = false;
     return current;
 }
 

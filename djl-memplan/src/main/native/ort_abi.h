@@ -21,13 +21,9 @@ typedef const struct ort_api_base *(*ort_get_api_base)(void);
 /* Entries of the table. Functions return an OrtStatus, NULL if they succeed. */
 enum ort_entry {
     ORT_GET_ERROR_MESSAGE = 2,
-    ORT_CREATE_SESSION = 7,
-    ORT_ENABLE_MEM_PATTERN = 16,
-    ORT_DISABLE_MEM_PATTERN = 17,
     ORT_CREATE_MEMORY_INFO = 68,
     ORT_DEFAULT_ALLOCATOR = 78,
     ORT_RELEASE_STATUS = 93,
-    ORT_ADD_SESSION_CONFIG_ENTRY = 130,
     ORT_REGISTER_ALLOCATOR = 176,
     ORT_UNREGISTER_ALLOCATOR = 177
 };
@@ -38,12 +34,6 @@ typedef void *(*ort_create_memory_info)(const char *name, int allocator_type, in
                                         void **info);
 enum { ORT_DEVICE_ALLOCATOR = 0, ORT_DEVICE = 0, ORT_MEMORY_DEFAULT = 0 };
 #define ORT_CPU "Cpu"
-
-typedef void *(*ort_create_session)(const void *environment, const char *path, void *options,
-                                    void **session);
-typedef void *(*ort_set_mem_pattern)(void *options);
-typedef void *(*ort_add_session_config_entry)(void *options, const char *key, const char *value);
-#define ORT_USE_ENV_ALLOCATORS "session.use_env_allocators"
 
 /* OrtAllocator. The version determines its members; newer engines have more. */
 struct ort_allocator {

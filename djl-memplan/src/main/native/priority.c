@@ -1,4 +1,4 @@
-/* Gives a process the lowest priority. */
+/* Gives a process a low priority. */
 #define _GNU_SOURCE
 #include "djlplan.h"
 
@@ -9,20 +9,18 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#define LEAST_PRIORITY 19
-
 /*
- * Uses nice 19 with SCHED_BATCH, not SCHED_IDLE. Beside one busy thread on the same core,
- * SCHED_IDLE gets 0.5 % of the time, so that a measurement might never end; nice 19 gets 2 %. A
- * thread with SCHED_BATCH never preempts another one when it wakes up.
+ * Uses SCHED_BATCH, not SCHED_IDLE. Beside one busy thread on the same core, SCHED_IDLE gets 0.5 %
+ * of the time, so that a measurement might never end; nice 19 gets 2 %, nice 10 gets 10 %. A thread
+ * with SCHED_BATCH never preempts another one when it wakes up.
  */
-static bool give_way(int thread) {
+static bool give_way(int thread, int nice) {
     struct sched_param none = {.sched_priority = 0};
-    if (setpriority(PRIO_PROCESS, (id_t)thread, LEAST_PRIORITY) != 0) return false;
+    if (setpriority(PRIO_PROCESS, (id_t)thread, nice) != 0) return false;
     return sched_setscheduler(thread, SCHED_BATCH, &none) == 0;
 }
 
-int djlplan_give_way(int process) {
+int djlplan_give_way(int process, int nice) {
     char folder[64];
     snprintf(folder, sizeof folder, "/proc/%d/task", process);
     DIR *threads = opendir(folder);
@@ -31,7 +29,7 @@ int djlplan_give_way(int process) {
     struct dirent *entry;
     while ((entry = readdir(threads)) != NULL) {
         int thread = atoi(entry->d_name);
-        if (thread > 0) done += give_way(thread);
+        if (thread > 0) done += give_way(thread, nice);
     }
     closedir(threads);
     return done;

@@ -73,9 +73,23 @@ struct djlplan_run *djlplan_run_begin(struct djlplan_plan *plan, void *address,
     run->id = atomic_fetch_add(&runs, 1) + 1;
     run->structure = 1;
     run->paused_at = -1;
+    run->limit_bytes = INT64_MAX;
     if (enter(run)) return run;
     free_run(run);
     return NULL;
+}
+
+void djlplan_run_limit(struct djlplan_run *run, int64_t bytes) {
+    pthread_mutex_lock(&run->arena->lock);
+    run->limit_bytes = bytes;
+    pthread_mutex_unlock(&run->arena->lock);
+}
+
+int64_t djlplan_run_needed(const struct djlplan_run *run) {
+    pthread_mutex_lock(&run->arena->lock);
+    int64_t needed = run->needed_bytes;
+    pthread_mutex_unlock(&run->arena->lock);
+    return needed;
 }
 
 static bool ensure_event(struct djlplan_run *run, int number) {
@@ -130,11 +144,27 @@ static bool escapes(const struct djlplan_run *run, const struct djlplan_block *b
                    : djlplan_escapes_has(run->escapes, block->structure);
 }
 
+/* Returns whether the run may use its arena up to an end. The caller holds the lock. */
+static bool is_within(struct djlplan_run *run, int64_t end) {
+    raise_to(&run->needed_bytes, end + run->outside_bytes);
+    run->refused = end + run->outside_bytes > run->limit_bytes;
+    return !run->refused;
+}
+
+/* Leaves an allocation to the engine; returns NULL. The caller holds the lock. */
+static char *leave_outside(struct djlplan_run *run, size_t bytes) {
+    if (bytes > INT64_MAX / 2) return NULL;
+    run->outside_bytes += (int64_t)bytes;
+    if (!is_within(run, run->counters[DJLPLAN_REACHED])) run->outside_bytes -= (int64_t)bytes;
+    return NULL;
+}
+
 /*
  * Returns the place of the next allocation, NULL if the engine must allocate it. The caller holds
  * the lock.
  */
 static char *take_place(struct djlplan_run *run, size_t bytes) {
+    run->refused = false;
     struct djlplan_block block = {.number = run->next, .run = run->id};
     if (run->next < INT_MAX) run->next++;
     if (bytes <= INT64_MAX / 2) run->counters[DJLPLAN_BYTES] += (int64_t)bytes;
@@ -146,7 +176,8 @@ static char *take_place(struct djlplan_run *run, size_t bytes) {
         /* A block without a run; its free is not part of the prediction. */
         struct djlplan_block kept = {.number = -1, .structure = block.structure};
         char *there = djlplan_escapes_place(run->escapes, bytes, &kept);
-        if (there != NULL) raise_to(&run->counters[DJLPLAN_KEPT_REACHED], kept.end);
+        if (there == NULL) return leave_outside(run, bytes);
+        raise_to(&run->counters[DJLPLAN_KEPT_REACHED], kept.end);
         return there;
     }
     char *place = NULL;
@@ -168,12 +199,15 @@ static char *take_place(struct djlplan_run *run, size_t bytes) {
             place = fit(run, &block, bytes);
         }
     }
-    if (place != NULL) {
-        run->counters[DJLPLAN_ALIVE]++;
-        run->bytes += block.end - block.offset;
-        raise_to(&run->counters[DJLPLAN_MOST_BYTES], run->bytes);
-        raise_to(&run->counters[DJLPLAN_REACHED], block.end);
+    if (place == NULL) return leave_outside(run, bytes);
+    if (!is_within(run, block.end)) {
+        (void)djlplan_blocks_remove(&run->arena->blocks, block.offset, &block);
+        return NULL;
     }
+    run->counters[DJLPLAN_ALIVE]++;
+    run->bytes += block.end - block.offset;
+    raise_to(&run->counters[DJLPLAN_MOST_BYTES], run->bytes);
+    raise_to(&run->counters[DJLPLAN_REACHED], block.end);
     return place;
 }
 
@@ -250,6 +284,8 @@ bool djlplan_run_pause(struct djlplan_run *run) {
     pthread_mutex_lock(&run->arena->lock);
     run->paused = true;
     if (run->logged) run->paused_at = run->clock;
+    /* Allocations that outlive this run will be outside of the arena in later ones. */
+    raise_to(&run->needed_bytes, run->counters[DJLPLAN_REACHED] + run->outside_bytes + run->bytes);
     bool idle = run->counters[DJLPLAN_ALIVE] == 0;
     if (!idle && has_few_bytes(run)) add_escapes(run);
     pthread_mutex_unlock(&run->arena->lock);
@@ -295,6 +331,7 @@ void djlplan_run_finish(struct djlplan_run *run, int64_t *counters, int32_t *ali
     for (int i = run->next; run->plan != NULL && i < run->plan->count; i++) {
         if (run->plan->allocations[i].offset >= 0) run->counters[DJLPLAN_MISSING]++;
     }
+    run->counters[DJLPLAN_ALIVE_BYTES] = run->bytes;
     memcpy(counters, run->counters, sizeof run->counters);
     if (counters[DJLPLAN_ALIVE] > 0) {
         write_alive(run, alive, capacity);

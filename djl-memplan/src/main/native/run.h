@@ -37,7 +37,11 @@ struct djlplan_run {
     bool diverged, paused;
     uint32_t structure; /* a hash of the order of allocations and frees so far */
     int64_t counters[DJLPLAN_COUNTERS];
-    int64_t bytes; /* total size of its blocks in use */
+    int64_t bytes;         /* total size of its blocks in use */
+    int64_t limit_bytes;   /* of what it needs */
+    int64_t outside_bytes; /* total size of its allocations outside of the arena */
+    int64_t needed_bytes;  /* what it needed most: up to the end of a block, and outside */
+    bool refused; /* whether the last allocation exceeded the limit; only for the run's thread */
     struct event *events; /* recorded allocations, `next` of them */
     int event_capacity;
     bool incomplete;
@@ -63,7 +67,10 @@ char *djlplan_escapes_place(struct djlplan_escapes *escapes, size_t bytes,
 /* run.c */
 struct djlplan_run *djlplan_run_begin(struct djlplan_plan *plan, void *arena,
                                       struct djlplan_escapes *escapes, int logged);
-/* Returns the place of the next allocation, NULL if the engine must allocate it. */
+/*
+ * Returns the place of the next allocation; NULL if the engine must allocate it, or fail to, if the
+ * run would exceed its limit (`refused`).
+ */
 void *djlplan_run_place(struct djlplan_run *run, size_t bytes);
 /*
  * Frees the block and returns true if it lies in an arena. Thread-safe.

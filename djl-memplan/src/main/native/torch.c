@@ -10,6 +10,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+/* More bytes than any machine has. */
+static const size_t TOO_MANY_BYTES = (size_t)1 << 62;
+
 /* A higher priority than the allocators that libtorch and its libraries set. */
 enum { PRIORITY = 127 };
 
@@ -48,6 +51,8 @@ static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
     struct djlplan_run *run = current;
     if (run == NULL) return djlplan_torch_engine_allocate(bytes);
     void *place = djlplan_run_place(run, bytes);
+    /* Fails as the engine does without memory, with the engine's own error. */
+    if (run->refused) return djlplan_torch_engine_allocate(TOO_MANY_BYTES);
     torch_data_ptr block = place == NULL ? djlplan_torch_engine_allocate(bytes) : block_at(place);
     if (atomic_load_explicit(&djlplan_names_kept, memory_order_relaxed)) {
         djlplan_names_note(bytes, block.data);

@@ -88,74 +88,15 @@ static void check_load(void) {
     release(packed);
     release(output);
     CHECK(figure(DJLPLAN_ORT_WEIGHTS_BYTES) == 0);
-}
 
-static void *create(const void *const *with, const char *path, const void *env) {
-    void *session = NULL;
-    void *status =
-        ((ort_create_session)(uintptr_t)with[ORT_CREATE_SESSION])(env, path, &environment, &session);
-    CHECK((status == NULL) == (session != NULL));
-    if (status != NULL) {
-        ((ort_release_status)(uintptr_t)with[ORT_RELEASE_STATUS])(status);
-    }
-    return session;
-}
-
-static void *arrived_session(int64_t expected_bytes) {
-    int64_t bytes = -1;
-    void *session = djlplan_ort_arrived(&bytes);
-    CHECK(bytes == expected_bytes);
-    return session;
-}
-
-static void *create_elsewhere(void *with) { return create(with, "sound", &environment); }
-
-/* Checks sessions that are created through the copy of the table. */
-static void check_expected(const void *table, void (*refuse)(int), int (*asked)(void)) {
-    struct ort_allocator *own = NULL;
-    ((ort_default_allocator)(uintptr_t)((const void *const *)table)[ORT_DEFAULT_ALLOCATOR])(&own);
-    const void *const *copy = djlplan_ort_table();
-    CHECK(copy != NULL && copy == djlplan_ort_table());
-    for (int i = 0; i <= ORT_UNREGISTER_ALLOCATOR; i++) {
-        CHECK((copy[i] == ((const void *const *)table)[i]) == (i != ORT_CREATE_SESSION));
-    }
-    void *session = create(copy, "sound", &environment);
-    own->free(own, session);
-    CHECK(!asked() && arrived_session(0) == NULL);
-
-    djlplan_ort_expect();
-    session = create(copy, "sound", &environment);
-    CHECK(asked() && arrived_session(5000) == session && arrived_session(0) == NULL);
-    CHECK(figure(DJLPLAN_ORT_WEIGHTS_BYTES) == 5000);
-    release(session);
-
-    djlplan_ort_expect(); /* valid for one session, on this thread, in this environment */
-    pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, create_elsewhere, (void *)(uintptr_t)copy) == 0);
-    CHECK(pthread_join(thread, &session) == 0);
-    CHECK(arrived_session(0) == NULL);
-    release(session); /* this test reuses its options; a model does not */
-    djlplan_ort_expect();
-    CHECK(create(copy, "damaged", &environment) == NULL && !asked());
-    session = create(copy, "sound", &environment);
-    CHECK(!asked() && arrived_session(0) == NULL);
-    own->free(own, session);
-    djlplan_ort_expect();
-    session = create(copy, "sound", &arena);
-    CHECK(!asked() && arrived_session(0) == NULL);
-    own->free(own, session);
-    djlplan_ort_expect();
-    CHECK(arrived_session(0) == NULL);
-    session = create(copy, "sound", &environment);
-    CHECK(!asked());
-    own->free(own, session);
-
-    refuse(1);
-    djlplan_ort_expect();
-    session = create(copy, "sound", &environment);
-    CHECK(!asked() && arrived_session(0) == NULL);
-    own->free(own, session);
-    refuse(0);
+    djlplan_ort_load_begin(); /* of a session that cannot be created */
+    struct djlplan_run *run = djlplan_ort_begin(arena, NULL, 0, INT64_MAX);
+    void *intermediate = allocate(LARGE);
+    CHECK(in_arena(intermediate));
+    release(intermediate);
+    djlplan_ort_pause();
+    djlplan_run_finish(run, (int64_t[DJLPLAN_COUNTERS]){0}, NULL, 0);
+    CHECK(djlplan_ort_load_end() == 0);
 }
 
 /* Allocates an intermediate and an output; returns the output, which is in use. */
@@ -239,7 +180,7 @@ static void check_end(void) {
     djlplan_arena_free(arena);
     djlplan_ort_detach();
     djlplan_ort_detach();
-    CHECK(registered() == NULL && djlplan_ort_table() == NULL);
+    CHECK(registered() == NULL);
     allocator->free(allocator, output);
     allocator->free(allocator, outside);
 }
@@ -260,7 +201,6 @@ int main(int count, char **arguments) {
     } else {
         void *other[ORT_UNREGISTER_ALLOCATOR + 1];
         memcpy(other, table, sizeof other);
-        CHECK(djlplan_ort_table() == NULL);
         CHECK(djlplan_ort_attach(NULL, &environment, message, sizeof message) != DJLPLAN_OK);
         CHECK(djlplan_ort_attach(other, &environment, message, sizeof message) != DJLPLAN_OK);
         CHECK(strstr(message, "table of functions is another one") != NULL);
@@ -269,11 +209,6 @@ int main(int count, char **arguments) {
         CHECK(djlplan_ort_attach(other, &environment, message, sizeof message) == DJLPLAN_OK);
         arena = djlplan_arena_create(MEBI, (int64_t)32 * MEBI);
         CHECK(arena != NULL);
-        check_expected(table,
-                       (void (*)(int))(uintptr_t)symbol(library, "fake_ort_refuse"),
-                       (int (*)(void))(uintptr_t)symbol(library, "fake_ort_asked"));
-        CHECK(djlplan_ort_attach(djlplan_ort_table(), &environment, message, sizeof message) ==
-              DJLPLAN_OK);
         check_outside();
         check_load();
         check_runs();

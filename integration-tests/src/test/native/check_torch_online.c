@@ -322,6 +322,22 @@ static void check_growth(void) {
     CHECK(djlplan_arena_of(growing) == NULL);
 }
 
+/* Checks that an allocation beyond a run's limit has no place, and that later ones have theirs. */
+static void check_limit(void) {
+    struct djlplan_run *run = djlplan_torch_begin(NULL, arena, NULL, 0);
+    djlplan_run_limit(run, 2 * LARGE);
+    char *low = djlplan_run_place(run, LARGE);
+    CHECK(low != NULL && !run->refused && djlplan_run_needed(run) == LARGE);
+    CHECK(djlplan_run_place(run, 2 * LARGE) == NULL && run->refused);
+    CHECK(djlplan_run_needed(run) == 3 * LARGE);
+    char *high = djlplan_run_place(run, LARGE);
+    CHECK(high == low + LARGE && !run->refused);
+    CHECK(djlplan_run_place(run, 1) == NULL && run->refused);
+    CHECK(djlplan_run_free(low, NULL) && djlplan_run_free(high, NULL));
+    CHECK(djlplan_torch_pause() == 1);
+    finish(run);
+}
+
 /* Checks that an arena reserves fewer addresses if addresses are limited. */
 static void check_few_addresses(void) {
     struct rlimit limit;
@@ -418,6 +434,7 @@ void check_online(void) {
     check_state();
     check_few_bytes();
     check_growth();
+    check_limit();
     check_few_addresses();
     check_freed_meanwhile();
     djlplan_arena_free(arena);

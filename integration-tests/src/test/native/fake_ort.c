@@ -9,10 +9,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
-enum { ENTRIES = 200, ALIGNMENT = 64, WEIGHTS_BYTES = 5000 };
+enum { ENTRIES = 200, ALIGNMENT = 64 };
 
 static struct ort_allocator *registered;
 static atomic_int live, statuses;
@@ -85,47 +84,7 @@ static void *unregister_allocator(void *environment, const void *of) {
     return NULL;
 }
 
-/*
- * A session consists of its weights, which come from the registered allocator if the session's
- * options ask for it.
- */
-static bool asked, patterns = true, refuses;
-
-static void *add_session_config_entry(void *options, const char *key, const char *value) {
-    (void)options;
-    if (strcmp(key, ORT_USE_ENV_ALLOCATORS) != 0) abort();
-    asked = value[0] == '1';
-    return NULL;
-}
-
-static void *enable_mem_pattern(void *options) {
-    (void)options;
-    patterns = true;
-    return NULL;
-}
-
-static void *disable_mem_pattern(void *options) {
-    (void)options;
-    patterns = false;
-    return NULL;
-}
-
-static void *create_session(const void *environment, const char *path, void *options,
-                            void **created) {
-    (void)environment;
-    (void)options;
-    if (path[0] == 'd' || (refuses && asked)) return refuse();
-    if (asked == patterns) abort();
-    struct ort_allocator *from = asked ? registered : &own;
-    *created = from->allocate(from, WEIGHTS_BYTES);
-    return NULL;
-}
-
 static void *table[ENTRIES] = {
-    [ORT_CREATE_SESSION] = (void *)create_session,
-    [ORT_ENABLE_MEM_PATTERN] = (void *)enable_mem_pattern,
-    [ORT_DISABLE_MEM_PATTERN] = (void *)disable_mem_pattern,
-    [ORT_ADD_SESSION_CONFIG_ENTRY] = (void *)add_session_config_entry,
     [ORT_GET_ERROR_MESSAGE] = (void *)get_error_message,
     [ORT_CREATE_MEMORY_INFO] = (void *)create_memory_info,
     [ORT_DEFAULT_ALLOCATOR] = (void *)default_allocator,
@@ -153,7 +112,5 @@ EXPORT const struct ort_api_base *OrtGetApiBase(void) {
 
 EXPORT void *fake_ort_table(void) { return table; }
 EXPORT struct ort_allocator *fake_ort_registered(void) { return registered; }
-EXPORT void fake_ort_refuse(int on) { refuses = on != 0; }
-EXPORT int fake_ort_asked(void) { return asked; }
 /* Returns the number of blocks in use and unreleased statuses. */
 EXPORT int fake_ort_live(void) { return live + statuses; }

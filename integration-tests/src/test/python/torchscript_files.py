@@ -489,6 +489,190 @@ class BufferedGenerator(nn.Module):
         return self.inner(tokens, position, self.keys, self.values)[0]
 
 
+class RandomNoise(nn.Module):
+    """Adds random numbers to its outputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+
+    def forward(self, x):
+        return self.layer(x) + torch.rand_like(x)
+
+
+class AlwaysDropout(nn.Module):
+    """Drops elements at random, not only in training."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+
+    def forward(self, x):
+        return functional.dropout(self.layer(x), 0.5, training=True)
+
+
+class RunningMean(nn.Module):
+    """Writes the mean of its inputs into a buffer, and subtracts it."""
+
+    mean: Tensor
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+        self.register_buffer("mean", torch.zeros(16))
+
+    def forward(self, x):
+        self.mean.mul_(0.5).add_(x.mean(0) * 0.5)
+        return self.layer(x - self.mean)
+
+
+class TrainingNorm(nn.Module):
+    """Normalises with the statistics of the batch, and updates its running ones."""
+
+    mean: Tensor
+    variance: Tensor
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 8, 3)
+        self.register_buffer("mean", torch.zeros(8))
+        self.register_buffer("variance", torch.ones(8))
+
+    def forward(self, x):
+        return functional.batch_norm(self.layer(x), self.mean, self.variance, training=True)
+
+
+class SeveralMethods(nn.Module):
+    """Has another method that callers use."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+
+    @torch.jit.export
+    def encode(self, x):
+        return self.layer(x)
+
+    def forward(self, x):
+        return torch.relu(self.encode(x))
+
+
+class DoublePrecision(nn.Module):
+    """Computes in 64-bit floats."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 64).double()
+        self.other = nn.Linear(64, 16).double()
+
+    def forward(self, x):
+        return self.other(torch.relu(self.layer(x.double())))
+
+
+class NoBias(nn.Module):
+    """Linear layers without bias, one of them on a vector and one with one output."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 64, bias=False)
+        self.one = nn.Linear(64, 1, bias=False)
+
+    def forward(self, x):
+        y = torch.relu(self.layer(x))
+        return self.one(y), self.layer(x[0])
+
+
+class Raises(nn.Module):
+    """Raises an exception for inputs with a large element."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+
+    def forward(self, x):
+        if bool(x.max() > 100.0):
+            raise ValueError("an element is too large")
+        return self.layer(x)
+
+
+class NotFinite(nn.Module):
+    """Outputs NaN and infinite numbers beside others."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+
+    def forward(self, x):
+        y = self.layer(x)
+        return torch.log(y) / torch.relu(y - 0.1)
+
+
+class Chaotic(nn.Module):
+    """Amplifies the last bit of its inputs until it is the first one."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+
+    def forward(self, x):
+        y = torch.sigmoid(self.layer(x))
+        for _ in range(60):
+            y = 3.99 * y * (1.0 - y)
+        return y
+
+
+class Quantized(nn.Module):
+    """Linear layers with 8-bit weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 64)
+        self.other = nn.Linear(64, 16)
+
+    def forward(self, x):
+        return self.other(torch.relu(self.layer(x)))
+
+
+class OutlierChannel(nn.Module):
+    """One channel between two layers is ten thousand times as large as the others."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+        self.layer.weight.data[7] *= 1e4
+        self.other = nn.Linear(64, 64)
+        self.other.weight.data[:, 7] *= 1e-4
+
+    def forward(self, x):
+        return self.other(self.layer(x))
+
+
+class LargeWeights(nn.Module):
+    """Has weights that are larger than the largest 16-bit float, which is 65,504."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+        self.layer.weight.data *= 1e6
+        self.other = nn.Linear(64, 64, bias=False)
+
+    def forward(self, x):
+        return self.other(torch.tanh(self.layer(x) * 1e-6))
+
+
+class LargeRows(nn.Module):
+    """Has an embedding with a row that is larger than the largest 16-bit float."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(100, 64)
+        self.words.weight.data[99] *= 1e6
+        self.layer = nn.Linear(64, 64)
+
+    def forward(self, x):
+        return self.layer(self.words(x))
+
+
 class Rehearsal(nn.Module):
     """What the command line runs before the model that it measures."""
 
@@ -531,7 +715,9 @@ def main():
         Cnn, Branch, Loop, Growing, ManyInputs, TupleOutputs, DictOutputs, ListOutputs, Embedding,
         Half, Bfloat16, Bytes, ViewOutput, InputAsOutput, SameTwice, InPlace, Lstm, Gru, Attention,
         Fork, Counter, Cache, Chain, Wide, Nonzero, TextStates, TextAnswer, TextLabels, TextPair, Generator,
-        CachedGenerator, BufferedGenerator,
+        CachedGenerator, BufferedGenerator, RandomNoise, AlwaysDropout, RunningMean, TrainingNorm,
+        SeveralMethods, DoublePrecision, NoBias, Raises, NotFinite, Chaotic, OutlierChannel,
+        LargeWeights, LargeRows,
     ]
     for module in modules:
         torch.manual_seed(1)
@@ -541,6 +727,10 @@ def main():
     cnn = Cnn().eval()
     write(folder, "cnn_traced", torch.jit.trace(cnn, torch.rand(1, 3, 32, 32)))
     write(folder, "cnn_frozen", torch.jit.freeze(torch.jit.script(cnn)))
+    torch.manual_seed(1)
+    torch.backends.quantized.engine = "qnnpack"
+    quantized = torch.quantization.quantize_dynamic(Quantized().eval(), {nn.Linear}, torch.qint8)
+    write(folder, "quantized", torch.jit.script(quantized))
 
 
 if __name__ == "__main__":

@@ -44,9 +44,11 @@ class PlannedTranslatorFactoryBuilderTest {
             Map.of(
                     "optWarmup", "1,3,224,224;1,128:int64",
                     "optBudget", "64MB:best-effort",
+                    "optMaxRequest", "256MB",
                     "optSharedBudget", "256MB",
                     "optDelegationDelegate", "xnnpack",
-                    "optDelegationMaxMemory", "64MB");
+                    "optDelegationMaxMemory", "64MB",
+                    "optDelegationPrecision", "int8:0.98");
 
     private static String method(Option option) {
         return Arrays.stream(option.key().split("\\."))

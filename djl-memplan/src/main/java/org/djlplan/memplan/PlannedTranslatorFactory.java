@@ -192,7 +192,8 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
             return measured(
                     factory.newInstance(input, output, model, arguments),
                     model,
-                    planning.map(ModelPlanning::maxPredictions).orElse(OptionalInt.empty()));
+                    planning.map(ModelPlanning::maxPredictions).orElse(OptionalInt.empty()),
+                    planning.map(ModelPlanning::batchTokens).orElse(OptionalInt.empty()));
         } catch (TranslateException | RuntimeException e) {
             if (planned) {
                 model.close();
@@ -321,9 +322,12 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
     }
 
     private static <I, O> Translator<I, O> measured(
-            Translator<I, O> translator, Model model, OptionalInt mostPredictions) {
+            Translator<I, O> translator,
+            Model model,
+            OptionalInt mostPredictions,
+            OptionalInt batchTokens) {
         try {
-            return ScopedTranslator.wrap(translator, model, mostPredictions);
+            return ScopedTranslator.wrap(translator, model, mostPredictions, batchTokens);
         } catch (Error e) {
             // A warning about an unplanned model was already logged; a planned one runs without the
             // proxy.

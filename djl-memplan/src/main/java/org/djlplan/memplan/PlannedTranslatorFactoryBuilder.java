@@ -134,6 +134,35 @@ public final class PlannedTranslatorFactoryBuilder {
         return opt("memplan.maxPredictions", predictions);
     }
 
+    /**
+     * Sets the most that one prediction may take: bytes of its inputs, and memory, as far as
+     * earlier predictions show.
+     *
+     * @param size such as {@code 256MB}
+     */
+    public PlannedTranslatorFactoryBuilder optMaxRequest(String size) {
+        return opt("memplan.maxRequest", size);
+    }
+
+    /** The same in bytes. */
+    public PlannedTranslatorFactoryBuilder optMaxRequest(long bytes) {
+        return opt("memplan.maxRequest", Long.toString(bytes));
+    }
+
+    /** Sets the longest dimension of any input. */
+    public PlannedTranslatorFactoryBuilder optLimitDimensions(int length) {
+        return opt("memplan.limitDimensions", length);
+    }
+
+    /**
+     * Lets {@code batchPredict} run its inputs in groups of similar lengths.
+     *
+     * @param tokens limit of the tokens of a group, including padding
+     */
+    public PlannedTranslatorFactoryBuilder optBatchTokens(int tokens) {
+        return opt("memplan.batchTokens", tokens);
+    }
+
     /** Sets the threads of TensorFlow Lite per prediction. */
     public PlannedTranslatorFactoryBuilder optThreads(int threads) {
         return opt("memplan.threads", threads);
@@ -175,7 +204,7 @@ public final class PlannedTranslatorFactoryBuilder {
 
     /** The same in bytes. */
     public PlannedTranslatorFactoryBuilder optBudget(long bytes) {
-        return opt("memplan.budget", Long.toString(bytes));
+        return opt("memplan.budget", bytes + "B");
     }
 
     /**
@@ -189,7 +218,12 @@ public final class PlannedTranslatorFactoryBuilder {
 
     /** The same in bytes. */
     public PlannedTranslatorFactoryBuilder optSharedBudget(long bytes) {
-        return opt("memplan.sharedBudget", Long.toString(bytes));
+        return opt("memplan.sharedBudget", bytes + "B");
+    }
+
+    /** Sets whether loads of the same file with the same options share one model. */
+    public PlannedTranslatorFactoryBuilder optShared(boolean shared) {
+        return opt("memplan.shared", shared);
     }
 
     /** Sets whether operators of TensorFlow Lite models may be delegated. */
@@ -265,6 +299,16 @@ public final class PlannedTranslatorFactoryBuilder {
      */
     public PlannedTranslatorFactoryBuilder optDelegationTolerance(double difference) {
         return opt("delegation.tolerance", difference);
+    }
+
+    /**
+     * Permits weights of a lower precision in TorchScript models.
+     *
+     * @param precision {@code float16}, {@code bfloat16} or {@code int8}, possibly with the least
+     *     cosine of outputs and stock's, such as {@code int8:0.98}
+     */
+    public PlannedTranslatorFactoryBuilder optDelegationPrecision(String precision) {
+        return opt("delegation.precision", precision);
     }
 
     /**

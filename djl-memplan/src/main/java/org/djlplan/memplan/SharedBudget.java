@@ -11,7 +11,6 @@ import ai.djl.translate.TranslatorFactory;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -22,6 +21,7 @@ import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.djl.BudgetDivision;
 import org.djlplan.memplan.internal.djl.SharedModels;
 import org.djlplan.memplan.internal.djl.WhenQuiet;
+import org.djlplan.memplan.internal.report.Megabytes;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
 
@@ -46,8 +46,6 @@ import org.djlplan.thirdparty.guava.base.Throwables;
  * memplan.warmup=true} the model predicts while it is loaded. Thread-safe.
  */
 public final class SharedBudget {
-
-    private static final double MEGA = 1e6;
 
     /** Applications close models one after another. */
     private static final Duration QUIET = Duration.ofMillis(200);
@@ -257,13 +255,14 @@ public final class SharedBudget {
                 room = refusal.get().leastBytes();
                 if (roomOf(room) < room) {
                     throw new MalformedModelException(
-                            String.format(
-                                    Locale.ROOT,
-                                    "no room in a shared budget of %.1f MB with %d models%s: %s",
-                                    bytes / MEGA,
-                                    division.members().size(),
-                                    division.problem().map(why -> " (" + why + ")").orElse(""),
-                                    refusal.get().getMessage()),
+                            "no room in a shared budget of %s with %d models%s: %s"
+                                    .formatted(
+                                            Megabytes.of(bytes),
+                                            division.members().size(),
+                                            division.problem()
+                                                    .map(why -> " (" + why + ")")
+                                                    .orElse(""),
+                                            refusal.get().getMessage()),
                             refusal.get());
                 }
             }
@@ -301,7 +300,7 @@ public final class SharedBudget {
             throws IOException, ModelException {
         ZooModel<I, O> model =
                 criteria.toBuilder()
-                        .optTranslatorFactory(factory.with(OptionKey.BUDGET.key(), part))
+                        .optTranslatorFactory(factory.with(OptionKey.BUDGET.key(), part + "B"))
                         .build()
                         .loadModel();
         boolean entered = false;

@@ -65,6 +65,8 @@ class ArchitectureTest {
                     .definedBy(INTERNAL + ".serving..")
                     .layer("gate")
                     .definedBy(INTERNAL + ".gate..")
+                    .layer("rewrite")
+                    .definedBy(INTERNAL + ".rewrite..")
                     .layer("candidates")
                     .definedBy(INTERNAL + ".candidates..")
                     .layer("planning")
@@ -114,18 +116,27 @@ class ArchitectureTest {
                     .whereLayer("gate")
                     .mayOnlyBeAccessedByLayers("djl", "serving")
                     .whereLayer("candidates")
-                    .mayOnlyBeAccessedByLayers("measure", "serving")
+                    .mayOnlyBeAccessedByLayers("measure", "rewrite", "serving")
+                    .whereLayer("rewrite")
+                    .mayOnlyBeAccessedByLayers("djl", "measure")
                     .whereLayer("planning")
                     .mayOnlyBeAccessedByLayers("djl", "serving", "measure")
                     .whereLayer("runtime")
                     .mayOnlyBeAccessedByLayers(
-                            "djl", "engine", "serving", "gate", "candidates", "measure", "planning")
+                            "djl",
+                            "engine",
+                            "serving",
+                            "gate",
+                            "rewrite",
+                            "candidates",
+                            "measure",
+                            "planning")
                     .whereLayer("measure")
                     .mayOnlyBeAccessedByLayers("djl")
                     .whereLayer("child")
                     .mayOnlyBeAccessedByLayers("measure")
                     .whereLayer("store")
-                    .mayOnlyBeAccessedByLayers("runtime", "planning", "engine", "djl")
+                    .mayOnlyBeAccessedByLayers("runtime", "planning", "engine", "djl", "rewrite")
                     .whereLayer("table")
                     .mayOnlyBeAccessedByLayers("store", "planning", "serving")
                     .whereLayer("source")

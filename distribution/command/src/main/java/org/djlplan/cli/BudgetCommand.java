@@ -82,7 +82,9 @@ final class BudgetCommand implements Callable<Integer> {
                     "-o " + OptionKey.BUDGET.key() + ": give --budgets and --io");
         }
         options.check(true, true);
-        RunMode mode = delegation && options.mayDelegate() ? RunMode.DELEGATED : RunMode.PLANNED;
+        boolean delegates =
+                delegation && options.engine() == EngineKind.TFLITE && options.mayDelegate();
+        RunMode mode = delegates ? RunMode.DELEGATED : RunMode.PLANNED;
         PrintWriter err = spec.commandLine().getErr();
         BudgetTable table;
         try (StepNews news = new StepNews(err, BudgetSweep.steps(budgets.size()))) {

@@ -43,6 +43,9 @@ final class BudgetSweep {
     /** Fraction of a budget by which a process may exceed it. */
     static final double TOLERANCE = .05;
 
+    /** The name of budgets that the sweep chose. */
+    static final String LEAST = "least";
+
     /** Enough for all one-time work. */
     private static final int FIRST_PREDICTIONS = 3;
 
@@ -82,6 +85,13 @@ final class BudgetSweep {
      * @param outcome the measurements, or the reason why there are none
      */
     record Row(String name, long bytes, Outcome outcome) {
+
+        /** Returns whether the process took clearly more than the budget. */
+        boolean isExceeded() {
+            return measured().stream()
+                    .flatMapToLong(measured -> measured.highestBytes().stream())
+                    .anyMatch(peak -> peak > bytes * (1 + TOLERANCE));
+        }
 
         /** Returns the measurements. */
         Optional<Measured> measured() {
@@ -152,14 +162,14 @@ final class BudgetSweep {
         }
 
         /**
-         * Returns the smallest budget in which the model can run according to its own reports. A
-         * report made before the model ran may be too small, so budgets at or below a size that
-         * failed are not returned.
+         * Returns the smallest budget in which the model runs, according to its own reports and to
+         * the peaks: a report is a lower bound. Budgets at or below a size that failed, or was
+         * exceeded, are not returned.
          */
         OptionalLong leastBytes() {
             long tooSmall =
                     rows.stream()
-                            .filter(row -> row.outcome() instanceof Refused)
+                            .filter(row -> row.outcome() instanceof Refused || row.isExceeded())
                             .mapToLong(Row::bytes)
                             .max()
                             .orElse(0);
@@ -172,6 +182,9 @@ final class BudgetSweep {
         private static OptionalLong leastBytes(Row row) {
             if (row.outcome() instanceof Refused refused) {
                 return refused.leastBytes();
+            }
+            if (row.isExceeded()) {
+                return row.measured().orElseThrow().highestBytes();
             }
             return row.measured().stream()
                     .flatMap(measured -> measured.report().stream())
@@ -255,14 +268,14 @@ final class BudgetSweep {
             for (Wanted wanted : budgets) {
                 rows.add(row(wanted.name(), wanted.bytes(peakBytes), stock));
             }
-            // The reported minimum may be too small, so try a limited number of times.
+            // The reported minimum is a lower bound, so try a limited number of times.
             for (int i = 0; i < budgets.size() + 1; i++) {
                 OptionalLong least = stock.result(alone, rows).leastBytes();
                 if (least.isEmpty()
                         || rows.stream().anyMatch(row -> row.bytes() == least.getAsLong())) {
                     break;
                 }
-                rows.add(row("least", least.getAsLong(), stock));
+                rows.add(row(LEAST, least.getAsLong(), stock));
             }
             return stock.result(alone, rows);
         }
@@ -277,7 +290,7 @@ final class BudgetSweep {
 
     private Row row(String name, long bytes, Partner stock) throws IOException {
         String reading = io.map(mode -> ":" + mode).orElse("");
-        RunOptions inside = options.with(OptionKey.BUDGET, bytes + reading);
+        RunOptions inside = options.with(OptionKey.BUDGET, bytes + "B" + reading);
         String title = name + String.format(Locale.ROOT, " (%.1f MB)", bytes / MEGA);
         try {
             news.accept(title + ": slicing, first load");

@@ -22,8 +22,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Run a model as stock, planned and delegated, each in its own process, and compare.",
             "Planned means with memory planning only, which gives the same bytes. "
-                    + "Delegated, on TFLite, is what an application gets with djl-delegation;"
-                    + " delegation is measured first if no result is stored.",
+                    + "Delegated, for TFLite and TorchScript models, is what an application gets with"
+                    + " djl-delegation; it is measured first if no result is stored.",
             "Exits with 1 when planned outputs are not identical to stock's, or "
                     + "delegated ones differ by more than the limit: delegation.tolerance, or"
                     + " more if the CPU kernels themselves are as noisy.",
@@ -95,7 +95,8 @@ final class CompareCommand implements Callable<Integer> {
 
     @Option(
             names = "--only-delegation",
-            description = "Leave out the run with memory planning only. TFLite only.")
+            description =
+                    "Leave out the run with memory planning only. TFLite and TorchScript only.")
     private boolean onlyDelegation;
 
     @Override
@@ -143,7 +144,7 @@ final class CompareCommand implements Callable<Integer> {
         if (delegation.isOff() || !options.mayDelegate()) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "--only-delegation is for TFLite models that may be delegated");
+                    "--only-delegation is for TFLite and TorchScript models that may be delegated");
         }
         if (!PlannedLoading.knowsDelegation()) {
             throw new Failure("djl-delegation is not on the class path");

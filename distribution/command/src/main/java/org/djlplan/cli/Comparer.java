@@ -32,7 +32,7 @@ import org.djlplan.thirdparty.guava.io.Closer;
  * a separate process. One-time work – loading, outputs, warm-up – is done in one process at a time;
  * then all processes are timed in turns, so that other load on the machine affects all of them.
  *
- * <p>If operators are to be delegated and no result is stored, another process measures delegation
+ * <p>If the model may be delegated or rewritten and no result is stored, another process measures
  * first.
  */
 final class Comparer {
@@ -103,6 +103,10 @@ final class Comparer {
                 WorkerProcess.start(
                         measuring, options, new MeasuringNews(messages, options.modelName()))) {
             worker.awaitLoaded();
+            if (options.engine() == EngineKind.PYTORCH) {
+                // The first prediction measures, because its inputs are needed.
+                long[] unused = worker.time(1);
+            }
             worker.finish();
             tell(measuring.name(), worker);
         }
@@ -312,8 +316,8 @@ final class Comparer {
 
     private void tell(String name, WorkerProcess worker) {
         worker.lastErrorLines().stream()
-                .map(line -> name + ": " + line)
                 .filter(told::add)
+                .map(line -> name + ": " + line)
                 .forEach(messages::println);
         messages.flush();
     }

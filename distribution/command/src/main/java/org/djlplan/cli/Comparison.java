@@ -200,7 +200,7 @@ record Comparison(
         return variants.stream().filter(variant -> variant.mode() == mode).findFirst();
     }
 
-    /** Returns the variant that stock with other allocators is compared with. */
+    /** Returns the variant whose ratios to stock with other allocators come first. */
     Variant main() {
         return variants.get(0);
     }
@@ -232,12 +232,15 @@ record Comparison(
     }
 
     /**
-     * Returns the {@link #main} mode's figure divided by stock's with another allocator; empty
-     * under the same conditions as {@link #ratio(RunMode, Figure)}.
+     * Returns a mode's figure divided by stock's in another configuration; empty under the same
+     * conditions as {@link #ratio(RunMode, Figure)}.
      */
-    OptionalDouble ratio(Figure figure, String allocator) {
+    OptionalDouble ratio(RunMode mode, Figure figure, String allocator) {
+        if (figure == Figure.ARENA && variant(mode).map(Comparison::delegates).orElse(false)) {
+            return OptionalDouble.empty();
+        }
         return ratio(
-                main().mode(),
+                mode,
                 figure,
                 run ->
                         run.against
@@ -342,7 +345,10 @@ record Comparison(
         }
         JsonObject json = new JsonObject();
         json.add("figures", run.get().figures().toJson());
-        json.add("ratios", ratios(figure -> ratio(figure, name)));
+        json.add("ratios", ratios(figure -> ratio(main().mode(), figure, name)));
+        if (main().mode() != RunMode.DELEGATED && variant(RunMode.DELEGATED).isPresent()) {
+            json.add("delegatedRatios", ratios(figure -> ratio(RunMode.DELEGATED, figure, name)));
+        }
         json.addProperty("identical", run.get().outputs().identical());
         json.add("maxRelativeError", element(run.get().outputs().maxRelativeError()));
         return json;

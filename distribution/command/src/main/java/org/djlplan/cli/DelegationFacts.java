@@ -77,18 +77,10 @@ final class DelegationFacts {
     static String choice(DelegationReport report) {
         String threads =
                 report.threads() == -1 ? "the engine's own" : Integer.toString(report.threads());
-        String what =
-                report.delegatedOperators() == 0
-                        ? "the CPU kernels were chosen"
-                        : "%d of %d operators in %s"
-                                .formatted(
-                                        report.delegatedOperators(),
-                                        report.operators(),
-                                        report.delegate());
         String reason = TextTable.plain(report.reason());
         return "%s, threads: %s (%s): %s%s"
                 .formatted(
-                        what,
+                        what(report),
                         threads,
                         report.origin().name().toLowerCase(Locale.ROOT),
                         reason.startsWith(CPU_KERNELS)
@@ -97,6 +89,21 @@ final class DelegationFacts {
                         report.otherShapes().isEmpty()
                                 ? ""
                                 : "; other shapes: " + TextTable.plain(report.otherShapes()));
+    }
+
+    private static String what(DelegationReport report) {
+        if (report.operators() == 0) {
+            // A TorchScript model: the name of a recipe, or stock.
+            return report.delegate();
+        }
+        return report.delegatedOperators() == 0
+                ? "the CPU kernels were chosen"
+                : "%d of %d operators in %s%s"
+                        .formatted(
+                                report.delegatedOperators(),
+                                report.operators(),
+                                report.delegate(),
+                                report.otherShapes().isEmpty() ? "" : " at the shapes in the file");
     }
 
     /**

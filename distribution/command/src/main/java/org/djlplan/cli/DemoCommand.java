@@ -18,6 +18,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.cli.demo.MobileNetV2;
 import org.djlplan.cli.report.Report;
@@ -69,6 +71,15 @@ final class DemoCommand implements Callable<Integer> {
             description = "Where the report is written (default: the current folder).")
     private Path out;
 
+    @Option(
+            names = "--keep",
+            paramLabel = "FOLDER",
+            description = {
+                "Leave the TFLite model in this folder, with what was measured and names for its "
+                        + "classes (synset.txt), for example to run the examples with."
+            })
+    private Path keep;
+
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
@@ -76,11 +87,24 @@ final class DemoCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         WholeFile.check(jsonFile());
         WholeFile.check(pageFile());
-        try (ScratchFolder folder = ScratchFolder.create("djlplan-demo")) {
-            Path model = folder.path().resolve(MODEL);
-            TfLiteWriter.write(MobileNetV2.build(MODEL_SEED), model);
-            return show(model);
+        if (keep != null) {
+            Files.createDirectories(keep);
+            WholeFile.write(
+                    keep.resolve("synset.txt"),
+                    IntStream.range(0, MobileNetV2.CLASSES)
+                            .mapToObj(i -> "class " + i + "\n")
+                            .collect(Collectors.joining()));
+            return make(keep);
         }
+        try (ScratchFolder folder = ScratchFolder.create("djlplan-demo")) {
+            return make(folder.path());
+        }
+    }
+
+    private int make(Path folder) throws IOException {
+        Path model = folder.resolve(MODEL);
+        TfLiteWriter.write(MobileNetV2.build(MODEL_SEED), model);
+        return show(model);
     }
 
     private int show(Path model) throws IOException {

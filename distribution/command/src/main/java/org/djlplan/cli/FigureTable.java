@@ -48,8 +48,8 @@ final class FigureTable {
     }
 
     /**
-     * Returns the table of a comparison: a heading; then label, stock, and figure and ratio of each
-     * other mode and of every available allocator.
+     * Returns the table of a comparison: a heading; then label, stock, figure and ratio of each
+     * other mode, and figure and ratios of every available allocator.
      */
     static TextTable rows(Comparison comparison) {
         ImmutableList.Builder<ImmutableList<String>> rows = ImmutableList.builder();
@@ -58,12 +58,20 @@ final class FigureTable {
         for (Variant variant : comparison.variants()) {
             heading.add(variant.mode().label(), variant.mode().label() + "/stock");
         }
-        String main = comparison.main().mode().label();
         comparison
                 .against()
                 .forEach(
-                        (name, other) ->
-                                other.ifPresent(run -> heading.add(name, main + "/" + name)));
+                        (name, other) -> {
+                            if (other.isPresent()) {
+                                heading.add(name);
+                                comparison
+                                        .variants()
+                                        .forEach(
+                                                each ->
+                                                        heading.add(
+                                                                each.mode().label() + "/" + name));
+                            }
+                        });
         rows.add(heading.build());
         for (Figure figure : Figure.values()) {
             boolean known =
@@ -89,16 +97,19 @@ final class FigureTable {
         comparison
                 .against()
                 .forEach(
-                        (name, other) ->
-                                other.ifPresent(
-                                        run ->
-                                                row.add(
-                                                        text(figure, run.figures().get(figure)),
-                                                        hasRatio
-                                                                ? ratio(
-                                                                        comparison.ratio(
-                                                                                figure, name))
-                                                                : "")));
+                        (name, other) -> {
+                            if (other.isPresent()) {
+                                row.add(text(figure, other.get().figures().get(figure)));
+                                for (Variant variant : comparison.variants()) {
+                                    row.add(
+                                            hasRatio
+                                                    ? ratio(
+                                                            comparison.ratio(
+                                                                    variant.mode(), figure, name))
+                                                    : "");
+                                }
+                            }
+                        });
         return row.build();
     }
 

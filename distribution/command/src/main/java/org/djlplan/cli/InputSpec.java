@@ -2,11 +2,14 @@ package org.djlplan.cli;
 
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.djlplan.memplan.graph.ElementType;
@@ -26,13 +29,23 @@ import picocli.CommandLine.TypeConversionException;
  * @param shape every dimension at least 1; no dimensions for a scalar
  * @param type element type; if empty, the type in the model or, if the model states none, 32-bit
  *     floats
+ * @param value of all elements, such as a sampling rate; empty for random values
  */
-record InputSpec(Shape shape, Optional<DataType> type) {
+record InputSpec(Shape shape, Optional<DataType> type, OptionalDouble value) {
 
     /** The shape without dimensions, as text. */
     private static final String SCALAR = "scalar";
 
-    private static final Pattern SYNTAX = Pattern.compile("(" + SCALAR + "|\\d+(,\\d+)*)(:\\w+)?");
+    private static final Pattern SYNTAX =
+            Pattern.compile(
+                    "("
+                            + SCALAR
+                            + "|\\d+(?:,\\d+)*)(?::(\\w+))?(?:=(-?\\d{1,15}(?:\\.\\d{1,15})?))?");
+
+    /** An input of random values. */
+    InputSpec(Shape shape, Optional<DataType> type) {
+        this(shape, type, OptionalDouble.empty());
+    }
 
     InputSpec {
         if (Arrays.stream(shape.getShape()).anyMatch(dimension -> dimension < 1)) {
@@ -40,13 +53,13 @@ record InputSpec(Shape shape, Optional<DataType> type) {
         }
     }
 
-    /** Parses {@code 1,3,224,224}, {@code 1,128:int64} or {@code scalar:int64}. */
+    /** Parses {@code 1,3,224,224}, {@code 1,128:int64} or {@code scalar:int64=16000}. */
     static InputSpec parse(String text) {
-        if (!SYNTAX.matcher(text).matches()) {
+        Matcher parts = SYNTAX.matcher(text);
+        if (!parts.matches()) {
             throw new IllegalArgumentException("not a shape such as 1,3,224,224: '" + text + "'");
         }
-        int colon = text.indexOf(':');
-        String dimensions = colon < 0 ? text : text.substring(0, colon);
+        String dimensions = parts.group(1);
         Shape shape =
                 dimensions.equals(SCALAR)
                         ? new Shape()
@@ -55,7 +68,11 @@ record InputSpec(Shape shape, Optional<DataType> type) {
                                         .mapToLong(Long::parseLong)
                                         .toArray());
         return new InputSpec(
-                shape, colon < 0 ? Optional.empty() : Optional.of(type(text.substring(colon + 1))));
+                shape,
+                Optional.ofNullable(parts.group(2)).map(InputSpec::type),
+                parts.group(3) == null
+                        ? OptionalDouble.empty()
+                        : OptionalDouble.of(Double.parseDouble(parts.group(3))));
     }
 
     /** Returns the text that {@link #parse} accepts. */
@@ -66,7 +83,11 @@ record InputSpec(Shape shape, Optional<DataType> type) {
                         : Arrays.stream(shape.getShape())
                                 .mapToObj(Long::toString)
                                 .collect(Collectors.joining(","));
-        return dimensions + type.map(t -> ":" + t.name().toLowerCase(Locale.ROOT)).orElse("");
+        return dimensions
+                + type.map(t -> ":" + t.name().toLowerCase(Locale.ROOT)).orElse("")
+                + (value.isPresent()
+                        ? "=" + BigDecimal.valueOf(value.getAsDouble()).toPlainString()
+                        : "");
     }
 
     /**
@@ -94,7 +115,7 @@ record InputSpec(Shape shape, Optional<DataType> type) {
                         "input %d of the model is %s, which %s does not fit"
                                 .formatted(i, mine.text(), wanted.text()));
             }
-            inputs.add(new InputSpec(wanted.shape(), mine.type()));
+            inputs.add(new InputSpec(wanted.shape(), mine.type(), wanted.value()));
         }
         return inputs.build();
     }

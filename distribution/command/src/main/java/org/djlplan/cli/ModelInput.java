@@ -5,6 +5,7 @@ import ai.djl.ndarray.types.Shape;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.Random;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
@@ -15,8 +16,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param shape every dimension at least 1
  * @param type element type
  * @param values direct, in native byte order, of exactly the input's size
+ * @param value of all elements; empty for random ones
  */
-record ModelInput(Shape shape, DataType type, ByteBuffer values) {
+record ModelInput(Shape shape, DataType type, ByteBuffer values, OptionalDouble value) {
 
     /** Identifiers, for example of words, are usually small; larger ones might not exist. */
     private static final int INDEX_LIMIT = 10;
@@ -37,26 +39,40 @@ record ModelInput(Shape shape, DataType type, ByteBuffer values) {
     /** Returns inputs filled with zeros, of 32-bit floats unless a type is given. */
     static ImmutableList<ModelInput> allocate(List<InputSpec> specs) {
         return specs.stream()
-                .map(spec -> allocate(spec.shape(), spec.type().orElse(DataType.FLOAT32)))
+                .map(
+                        spec ->
+                                allocate(
+                                        spec.shape(),
+                                        spec.type().orElse(DataType.FLOAT32),
+                                        spec.value()))
                 .collect(ImmutableList.toImmutableList());
     }
 
     /** Returns an input filled with zeros; {@link Failure} if its type is not supported. */
     static ModelInput allocate(Shape shape, DataType type) {
+        return allocate(shape, type, OptionalDouble.empty());
+    }
+
+    private static ModelInput allocate(Shape shape, DataType type, OptionalDouble value) {
         if (!isSupported(type)) {
             throw new Failure("inputs of element type " + type + " are not supported");
         }
         ByteBuffer values =
                 ByteBuffer.allocateDirect(sizeBytes(shape, type)).order(ByteOrder.nativeOrder());
-        return new ModelInput(shape, type, values);
+        return new ModelInput(shape, type, values, value);
     }
 
     /**
-     * Fills in random values: floats in [0, 1), 8- and 16-bit integers over their whole range,
-     * wider integers in [0, 10).
+     * Fills in random values, unless the input has a value: floats in [0, 1), 8- and 16-bit
+     * integers over their whole range, wider integers in [0, 10).
      */
     void fill(Random random) {
         values.clear();
+        if (value.isPresent()) {
+            fill(value.getAsDouble());
+            values.clear();
+            return;
+        }
         while (values.hasRemaining()) {
             switch (type) {
                 case FLOAT32 -> values.putFloat(random.nextFloat());
@@ -70,6 +86,20 @@ record ModelInput(Shape shape, DataType type, ByteBuffer values) {
             }
         }
         values.clear();
+    }
+
+    private void fill(double each) {
+        while (values.hasRemaining()) {
+            switch (type) {
+                case FLOAT32 -> values.putFloat((float) each);
+                case FLOAT64 -> values.putDouble(each);
+                case INT8, UINT8, BOOLEAN -> values.put((byte) each);
+                case INT16 -> values.putShort((short) each);
+                case INT32 -> values.putInt((int) each);
+                case INT64 -> values.putLong((long) each);
+                default -> throw new IllegalStateException(type.toString());
+            }
+        }
     }
 
     private static int sizeBytes(Shape shape, DataType type) {

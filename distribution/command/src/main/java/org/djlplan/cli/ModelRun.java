@@ -270,7 +270,10 @@ final class ModelRun implements AutoCloseable {
                         delegation ->
                                 values.put(
                                         Figure.DELEGATED,
-                                        (double) delegation.delegatedOperators()));
+                                        // All predictions of a run have the same shapes.
+                                        delegation.otherShapes().startsWith("CPU kernels")
+                                                ? 0.0
+                                                : delegation.delegatedOperators()));
     }
 
     private void fill(long seed) {

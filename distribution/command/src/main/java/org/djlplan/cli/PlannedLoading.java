@@ -27,7 +27,6 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.liveness.RecordedBlocks;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.internal.source.block.BlockGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.DelegationProvider;
@@ -95,7 +94,8 @@ final class PlannedLoading {
      * Returns the arguments of a model that does not run as stock: the user's arguments, and for
      * TensorFlow Lite the number of threads. (On PyTorch, {@link WorkerProcess.Jvm} sets the number
      * for the whole JVM.) Delegation uses stored results unless the user sets otherwise, because
-     * measuring in the background would disturb the command's measurements.
+     * measuring in the background would disturb the command's measurements. A TorchScript model is
+     * pinned to its stored result, so that it is rewritten before the first prediction.
      */
     static ImmutableMap<String, String> arguments(RunOptions options, RunMode mode) {
         Map<String, String> arguments = new LinkedHashMap<>();
@@ -107,6 +107,13 @@ final class PlannedLoading {
         arguments.putAll(options.arguments());
         if (mode != RunMode.DELEGATED) {
             arguments.keySet().removeIf(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
+        }
+        if (mode == RunMode.DELEGATED
+                && options.engine() == EngineKind.PYTORCH
+                && options.mayDelegate()
+                && knowsDelegation()
+                && !arguments.containsKey(RunOptions.PROFILE)) {
+            arguments.putIfAbsent(RunOptions.ON_MISSING, "cpu");
         }
         if (knowsDelegation()) {
             arguments.putIfAbsent(

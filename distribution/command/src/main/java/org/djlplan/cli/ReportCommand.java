@@ -152,7 +152,7 @@ final class ReportCommand implements Callable<Integer> {
                 + 2 * others.size()
                 + (runs > 0 ? 1 : 0)
                 + (predictors > 0 ? 1 : 0)
-                + (budgets.isEmpty() ? 0 : BudgetSweep.steps(budgets.size()));
+                + (budgets.isEmpty() ? 0 : 1 + BudgetSweep.steps(budgets.size()));
     }
 
     private Map<String, JsonElement> parts(StepNews news, PrintWriter err) throws IOException {
@@ -160,7 +160,7 @@ final class ReportCommand implements Callable<Integer> {
         if (runs > 0) {
             RunOptions running = options.withIterations(runs);
             Set<RunMode> modes =
-                    delegation.delegates(running)
+                    delegates(running)
                             ? ImmutableSet.of(RunMode.PLANNED, RunMode.DELEGATED)
                             : ImmutableSet.of(RunMode.PLANNED);
             news.next("running as stock and planned, in turns");
@@ -180,6 +180,7 @@ final class ReportCommand implements Callable<Integer> {
             parts.put("workers", seen);
         }
         if (!budgets.isEmpty()) {
+            news.next("running in %d budgets, some minutes".formatted(budgets.size()));
             parts.put(
                     ReportBudget.NAME,
                     ReportBudget.of(
@@ -194,8 +195,13 @@ final class ReportCommand implements Callable<Integer> {
         return parts;
     }
 
+    /** Reports show delegated operators, which only TensorFlow Lite has. */
+    private boolean delegates(RunOptions running) {
+        return running.engine() == EngineKind.TFLITE && delegation.delegates(running);
+    }
+
     private JsonObject watchedPool(PrintWriter err) {
-        boolean delegates = delegation.delegates(options);
+        boolean delegates = delegates(options);
         try (WorkerProcess worker =
                 WorkerProcess.start(
                         WorkerProcess.Contestant.of(

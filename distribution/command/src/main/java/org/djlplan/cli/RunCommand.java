@@ -2,6 +2,7 @@ package org.djlplan.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import picocli.CommandLine.Command;
@@ -19,8 +20,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Run a model with djl-plan as an application does, or as stock, with "
                     + "random inputs and measure it.",
-            "On TFLite the stored delegation result is used; without one, the CPU "
-                    + "kernels run.",
+            "For TFLite and TorchScript models the stored delegation result is used; without one,"
+                    + " the CPU kernels run, or the model as it is.",
             "On PyTorch the first planned run of a model records and stores its "
                     + "plan, which affects its figures; further runs use the stored plan."
         })
@@ -43,9 +44,17 @@ final class RunCommand implements Callable<Integer> {
     private boolean json;
 
     private String hint() {
+        String shapes =
+                options.engine() == EngineKind.PYTORCH
+                        ? " --input-shape " + String.join(" --input-shape ", texts())
+                        : "";
         return ("no measurement of %1$s is stored: an application measures it in the "
-                        + "background, `djlplan tune %1$s` at once")
-                .formatted(options.modelName());
+                        + "background, `djlplan tune %1$s%2$s` at once")
+                .formatted(options.modelName(), shapes);
+    }
+
+    private List<String> texts() {
+        return options.inputs().stream().map(InputSpec::text).toList();
     }
 
     @Override

@@ -10,7 +10,7 @@ enum RunMode {
     PLANNED,
     /**
      * As {@code PlannedTranslatorFactory} does in an application: with planned memory, and with
-     * operators delegated if that is faster.
+     * operators delegated, or a TorchScript model rewritten, if that is faster.
      */
     DELEGATED;
 

@@ -33,7 +33,9 @@ final class RunOptions {
     static final String PROFILE = DELEGATION + "profile";
 
     private static final String PROFILE_FROM = DELEGATION + "profileFrom";
-    private static final String ON_MISSING = DELEGATION + "onMissing";
+
+    /** The option that says what to do without a stored result. */
+    static final String ON_MISSING = DELEGATION + "onMissing";
 
     /** The command, whose error stream shows progress. */
     @Spec(Spec.Target.MIXEE)
@@ -62,7 +64,8 @@ final class RunOptions {
             description =
                     "Shape of an input, such as 1,3,224,224, 1,128:int64 or scalar:int64; once per input"
                             + " (default: the shapes in a TFLite or ONNX model, the network's own for "
-                            + "zoo:NAME).")
+                            + "zoo:NAME). With =VALUE all elements have this value, such as a sampling "
+                            + "rate: scalar:int64=16000.")
     private List<InputSpec> inputs = new ArrayList<>();
 
     @Option(
@@ -128,9 +131,19 @@ final class RunOptions {
         return given == null ? Limit.IDENTICAL : new Limit(given, 1);
     }
 
-    /** Returns whether a model of these options may be delegated. */
+    /**
+     * Returns whether a model of these options may be delegated, or, if it is a TorchScript model,
+     * rewritten.
+     */
     boolean mayDelegate() {
-        return engine() == EngineKind.TFLITE && !"false".equalsIgnoreCase(arguments.get(ENABLED));
+        return (engine() == EngineKind.TFLITE || mayBeRewritten())
+                && !"false".equalsIgnoreCase(arguments.get(ENABLED));
+    }
+
+    private boolean mayBeRewritten() {
+        return engine() == EngineKind.PYTORCH
+                && model() instanceof ModelRef.OfFile
+                && !arguments.containsKey(OptionKey.BUDGET.key());
     }
 
     /** Returns whether the user sets any delegation option. */

@@ -182,7 +182,9 @@ final class SizeCommand implements Callable<Integer> {
                     .orElseThrow(
                             () ->
                                     new TypeConversionException(
-                                            "expected a size such as 256MiB, not '" + text + "'"));
+                                            "expected a size with its unit such as 256MiB, not '"
+                                                    + text
+                                                    + "'"));
         }
     }
 }

@@ -92,13 +92,13 @@ final class SizeProbe {
         rows.add(row(PLANNED, options));
         for (Wanted wanted : budgets) {
             String bytes = Long.toString(wanted.bytes(stock.size().modelBytes()));
-            rows.add(row("budget " + wanted.name(), options.with(OptionKey.BUDGET, bytes)));
+            rows.add(row("budget " + wanted.name(), options.with(OptionKey.BUDGET, bytes + "B")));
         }
         OptionalLong least =
                 rows.stream().flatMapToLong(row -> row.leastBudgetBytes().stream()).min();
         if (least.isPresent()) {
             String bytes = Long.toString(least.getAsLong());
-            rows.add(row("least budget", options.with(OptionKey.BUDGET, bytes)));
+            rows.add(row("least budget", options.with(OptionKey.BUDGET, bytes + "B")));
         }
         return rows;
     }

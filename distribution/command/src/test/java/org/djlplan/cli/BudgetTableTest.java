@@ -97,7 +97,7 @@ class BudgetTableTest {
                 List.of(lines.get(3).split(" {2,}", -1)));
         assertEquals(List.of("1/64", "4.0"), List.of(lines.get(4).split(" {2,}", -1)));
         assertEquals("1/64: at least 20.0 MB", lines.get(5));
-        assertEquals("smallest budget: 20.0 MB (memplan.budget=20000000)", lines.get(6));
+        assertEquals("smallest budget: 20.0 MB (memplan.budget=20000000B)", lines.get(6));
         assertEquals(List.of(), table.complaints(0));
     }
 
@@ -124,6 +124,19 @@ class BudgetTableTest {
         assertEquals(
                 List.of("1/4: the budget of 60.0 MB is not held: 63.1 MB were in memory"),
                 table(row(63 * MB + MB / 10, ratio, OutputDifference.NONE)).complaints(0));
+    }
+
+    /** A model's report is a lower bound of its smallest budget. */
+    @Test
+    void leastBytes_reportedBudgetIsExceeded_isWhatTheProcessTook() {
+        Row tried =
+                new Row(
+                        "least",
+                        20 * MB,
+                        row(58 * MB, Optional.of(COLD), OutputDifference.NONE).outcome());
+        BudgetTable table = table(row(60 * MB, Optional.of(COLD), OutputDifference.NONE), tried);
+        assertTrue(table.text().contains("smallest budget: 58.0 MB"), table.text());
+        assertEquals(List.of(), table.complaints(0));
     }
 
     @Test

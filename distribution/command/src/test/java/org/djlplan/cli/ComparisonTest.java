@@ -217,7 +217,7 @@ class ComparisonTest {
         assertLine(
                 table,
                 "latency, median +10\\.000 ms +5\\.000 ms +0\\.500 +1\\.000 ms +0\\.100"
-                        + " +4\\.000 ms +1\\.250");
+                        + " +4\\.000 ms +1\\.250 +0\\.250");
         assertFalse(table.contains("jemalloc"), table);
         assertLine(table, "planned: outputs are identical to stock's .*");
         assertLine(
@@ -398,7 +398,9 @@ class ComparisonTest {
         assertEquals(OptionalDouble.of(10), median.stock().get(Figure.MEDIAN_MILLIS));
         assertEquals(OptionalDouble.of(5), median.main().figures().get(Figure.MEDIAN_MILLIS));
         assertEquals(OptionalDouble.of(0.5), median.ratio(RunMode.PLANNED, Figure.MEDIAN_MILLIS));
-        assertEquals(OptionalDouble.of(1.25), median.ratio(Figure.MEDIAN_MILLIS, "tuned-malloc"));
+        assertEquals(
+                OptionalDouble.of(1.25),
+                median.ratio(RunMode.PLANNED, Figure.MEDIAN_MILLIS, "tuned-malloc"));
         assertEquals(Optional.empty(), median.against().get("jemalloc"));
         assertFalse(median.main().outputs().identical());
         assertEquals(OptionalDouble.of(8), median.main().outputs().maxRelativeError());

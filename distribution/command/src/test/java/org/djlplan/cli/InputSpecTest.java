@@ -9,12 +9,28 @@ import ai.djl.ndarray.types.Shape;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class InputSpecTest {
+
+    @Test
+    void parse_value_isThatOfAllElements() {
+        InputSpec rate = InputSpec.parse("scalar:int64=16000");
+        assertEquals(OptionalDouble.of(16000), rate.value());
+        assertEquals(rate, InputSpec.parse(rate.text()));
+        ModelInput input = ModelInput.allocate(List.of(InputSpec.parse("2,3=-0.5"))).get(0);
+        input.fill(new Random(1));
+        for (int i = 0; i < 6; i++) {
+            assertEquals(-0.5f, input.values().getFloat(i * Float.BYTES));
+        }
+        for (String wrong : List.of("1,2=", "1,2=x", "1,2=1e3", "=5")) {
+            assertThrows(IllegalArgumentException.class, () -> InputSpec.parse(wrong));
+        }
+    }
 
     @Test
     void parse_shapeAndType_areRead() {

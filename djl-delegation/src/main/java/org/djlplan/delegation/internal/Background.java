@@ -86,6 +86,12 @@ final class Background implements Choosing {
         return background;
     }
 
+    /** Returns a choice that was measured while the model was loaded. */
+    static Choosing settled(
+            DelegationChoice choice, Request request, Measurement measurement, Patience patience) {
+        return new Background(choice, request, measurement, patience, unused -> {});
+    }
+
     /**
      * Returns a choice that begins with a stored table. Later the delegate reports its partitions
      * for comparison, which takes milliseconds, so that a load need not wait for it.
@@ -173,6 +179,7 @@ final class Background implements Choosing {
                         "Another process has been measuring {} for a long time; its choice does"
                                 + " not change",
                         measurement.file());
+                stay("another process has been measuring it for a long time");
             }
         } catch (InterruptedException e) {
             logger.debug("Measuring {} was cancelled", measurement.file());
@@ -180,6 +187,7 @@ final class Background implements Choosing {
             stay(e);
         } catch (IOException | RuntimeException | LinkageError e) {
             logger.warn("{} could not be measured", measurement.file(), e);
+            stay("it could not be measured: " + e.getMessage());
         }
     }
 
@@ -195,15 +203,26 @@ final class Background implements Choosing {
         }
     }
 
+    private void stay(String why) {
+        if (now.origin() == DelegationReport.Origin.UNVERIFIED) {
+            deliver(request.cpu(why));
+        }
+    }
+
     private void deliver(DelegationChoice choice) {
-        boolean other =
-                !choice.candidate().equals(now.candidate())
-                        || !choice.lighter().equals(now.lighter())
-                        || choice.origin() != now.origin();
-        if (!isClosed() && other) {
+        if (!isClosed() && !choice.equals(now)) {
             better.accept(choice);
             // The choice counts as settled when it serves, not before.
             now = choice;
+        }
+    }
+
+    @Override
+    public void withdraw(String why) {
+        try {
+            measurement.withdraw(why);
+        } catch (RuntimeException e) {
+            logger.debug("{} will be compared again", measurement.file(), e);
         }
     }
 

@@ -6,6 +6,7 @@ import java.math.BigDecimal;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -22,6 +23,7 @@ import org.djlplan.memplan.internal.config.Nearest;
 import org.djlplan.memplan.internal.config.Quantities;
 import org.djlplan.memplan.internal.config.Threads;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.thirdparty.guava.base.Splitter;
@@ -39,6 +41,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
  * @param onMissing what to do if no result is stored for this hardware
  * @param profileBudget time limit of measuring; empty for one that depends on the model's latency
  * @param tolerance accepted difference of the outputs from the CPU kernels' outputs
+ * @param precision of weights that the user permits
  * @param exclude operators that stay in the CPU kernels
  */
 public record DelegationOptions(
@@ -49,6 +52,7 @@ public record DelegationOptions(
         OnMissing onMissing,
         Optional<Duration> profileBudget,
         Tolerance tolerance,
+        Precision precision,
         Exclusion exclude) {
 
     private static final String AUTO = "auto";
@@ -101,7 +105,7 @@ public record DelegationOptions(
                                         DelegationKey.MAX_MEMORY,
                                         "",
                                         Quantities::bytes,
-                                        "a size such as 64MB, 64MiB or 1GB"))
+                                        "a size with its unit such as 64MB, 64MiB or 1GB"))
                         : OptionalLong.empty();
         Profile profile =
                 value(
@@ -140,6 +144,13 @@ public record DelegationOptions(
                         AUTO,
                         DelegationOptions::tolerance,
                         "auto or a number from 0 to 1, such as 1e-4"),
+                value(
+                        options,
+                        DelegationKey.PRECISION,
+                        DelegationKey.PRECISION.defaultValue(),
+                        Precision::parse,
+                        "float32, float16, bfloat16 or int8, the last three also with the least"
+                                + " cosine from 0.5 to 1, such as int8:0.98"),
                 value(options, DelegationKey.EXCLUDE, "", Exclusion::parse, Exclusion.ALLOWED));
     }
 
@@ -204,6 +215,11 @@ public record DelegationOptions(
      * @throws UnusableOptionException if the options name something that the model does not have
      */
     Request request(DelegableModel model) {
+        boolean lower = model.precisions().contains(precision.name());
+        List<String> recipes = new ArrayList<>(model.recipes());
+        if (lower) {
+            recipes.add(precision.name());
+        }
         return new Request(
                 model.graph(),
                 goal,
@@ -212,11 +228,25 @@ public record DelegationOptions(
                                 model.threads(), Runtime.getRuntime().availableProcessors())
                         : ImmutableList.of(model.threads()),
                 profileBudget,
-                tolerance,
+                lower ? tolerance.with(precision) : tolerance,
                 model.offersTransientBuffers(),
                 exclude.of(model),
                 Optional.empty(),
-                model.recipes());
+                recipes);
+    }
+
+    /** Returns these options, permitting a lower precision. */
+    DelegationOptions with(Precision permitted) {
+        return new DelegationOptions(
+                enabled,
+                goal,
+                profile,
+                profileFrom,
+                onMissing,
+                profileBudget,
+                tolerance,
+                permitted,
+                exclude);
     }
 
     /** Returns whether the first choice stays as long as the model is open. */

@@ -304,6 +304,11 @@ public record Exclusion(List<String> parts) {
         }
 
         @Override
+        public String identity() {
+            return inner.identity();
+        }
+
+        @Override
         public Path cacheFolder() {
             return inner.cacheFolder();
         }

@@ -26,6 +26,7 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.Option;
 import org.djlplan.memplan.spi.ShapeMix;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -224,11 +225,18 @@ public final class MeasuredDelegation implements DelegationProvider {
         }
         if (options.profile() == ProfileMode.BLOCKING) {
             DelegationChoice choice = measure(request, measurement);
-            return new Settled(options.pinned() ? choice.only(choice.lightest()) : choice);
+            return options.pinned()
+                    ? new Settled(choice.only(choice.lightest()))
+                    : Background.settled(choice, request, measurement, patience);
         }
         // A result that is measured while a pinned job runs is used by the next job.
         return Background.measuring(
                 request, measurement, patience, options.pinned() ? later -> {} : better);
+    }
+
+    @Override
+    public Tolerance tolerance(Map<String, String> options) {
+        return DelegationOptions.parse(options).tolerance();
     }
 
     /** Returns nothing for a pinned job, which runs other shapes in CPU kernels. */

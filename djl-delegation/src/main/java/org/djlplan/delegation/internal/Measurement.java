@@ -119,6 +119,11 @@ final class Measurement {
         return tables.besideModel();
     }
 
+    /** Makes the stored table, if there is one, choose the CPU kernels. */
+    void withdraw(String why) {
+        kept().ifPresent(table -> tables.keep(table.choosing(request.unmeasured(), why)));
+    }
+
     /** Returns the choice of a stored table. */
     DelegationChoice stored(ProfileTable table) {
         return request.choice(table, DelegationReport.Origin.STORED);
@@ -156,11 +161,11 @@ final class Measurement {
                             + "out of memory; `djlplan tune` measures it anyway");
         }
         long needed = model.neededBytes() + machine.containerLimitBytes().orElse(0) / SPARE_PART;
-        OptionalLong free = machine.headroomBytes();
-        if (free.isPresent() && free.getAsLong() < needed) {
+        long free = machine.memoryRoom().freeBytes();
+        if (free < needed) {
             throw new UnmeasurableException(
                     "%d MB of memory are left here, a process to measure in may need %d"
-                            .formatted(free.getAsLong() >> 20, needed >> 20));
+                            .formatted(free >> 20, needed >> 20));
         }
     }
 
@@ -381,7 +386,9 @@ final class Measurement {
 
     private void warnOfUseless(ProfileTable table) {
         List<Entry> useless =
-                table.entries().stream().filter(e -> !(e instanceof Entry.Measured)).toList();
+                table.entries().stream()
+                        .filter(e -> !(e instanceof Entry.Measured) && !isUsual(e))
+                        .toList();
         if (!useless.isEmpty()) {
             logger.warn(
                     "{} of {} candidates of {} failed or computed something else and are not used;"
@@ -391,6 +398,13 @@ final class Measurement {
                     model.file(),
                     describe(useless.get(0)));
         }
+    }
+
+    /** Returns whether an engine refused a recipe, which is usual for many models. */
+    private static boolean isUsual(Entry entry) {
+        return !entry.candidate().recipe().isEmpty()
+                && entry instanceof Entry.Failed failed
+                && failed.kind() == CandidateException.Kind.REFUSED;
     }
 
     private static String describe(Entry entry) {

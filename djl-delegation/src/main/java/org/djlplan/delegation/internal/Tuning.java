@@ -14,6 +14,7 @@ import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.profile.Profiler;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.Precision;
 
 /**
  * A measurement on the user's request: the measurement that a load of the model with the same
@@ -48,6 +49,24 @@ public final class Tuning {
         return new Tuning(
                 request,
                 new Measurement(options.exclude().without(model), request, profiling, progress));
+    }
+
+    /**
+     * Measures stock and a lower precision, and stores nothing.
+     *
+     * @param options without a lower precision
+     * @param precision that users could permit
+     * @return the measurements; empty if another process has been measuring for a long time
+     * @throws IOException if no measuring process can be started
+     */
+    public static Optional<ProfileTable> tryOut(
+            DelegableModel model, DelegationOptions options, Precision precision)
+            throws IOException, InterruptedException {
+        Request request = options.with(precision).request(model).only(precision.name());
+        return new Tuning(
+                        request,
+                        new Measurement(model, request, Profiler::profile, Optional.empty()))
+                .measure(table -> false);
     }
 
     /** Returns the key of the table. */

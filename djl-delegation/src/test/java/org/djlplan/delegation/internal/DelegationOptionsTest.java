@@ -14,6 +14,7 @@ import org.djlplan.delegation.internal.DelegationOptions.OnMissing;
 import org.djlplan.delegation.internal.DelegationOptions.ProfileMode;
 import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +34,7 @@ class DelegationOptionsTest {
                         OnMissing.MEASURE,
                         Optional.empty(),
                         Tolerance.AUTO,
+                        Precision.FLOAT32,
                         Exclusion.NONE),
                 options);
     }
@@ -50,6 +52,7 @@ class DelegationOptionsTest {
                                 Map.entry("delegation.profileFrom", " /choices/job 1.zip"),
                                 Map.entry("delegation.onMissing", "Fail"),
                                 Map.entry("delegation.tolerance", "1e-3"),
+                                Map.entry("delegation.precision", "int8:0.98"),
                                 Map.entry("delegation.exclude", " 17-23, CONV_2D,conv/Relu6,")));
         assertEquals(
                 new DelegationOptions(
@@ -60,6 +63,7 @@ class DelegationOptionsTest {
                         OnMissing.FAIL,
                         Optional.of(Duration.ofMinutes(2)),
                         Tolerance.of(1e-3),
+                        new Precision("int8", .98),
                         new Exclusion(List.of("17-23", "CONV_2D", "conv/Relu6"))),
                 options);
     }
@@ -77,7 +81,7 @@ class DelegationOptionsTest {
         "1.5 GiB, 1610612736",
         "64kb, 64000",
         "1KiB, 1024",
-        "12345, 12345",
+        "1234567, 1234567",
         "6.4E7, 64000000",
         "8000000000GB, 8000000000000000000",
     })
@@ -131,6 +135,13 @@ class DelegationOptionsTest {
                 "tolerance | -1e-4 | a number from 0 to 1",
                 "tolerance | NaN | a number from 0 to 1",
                 "tolerance | 1% | a number from 0 to 1",
+                "precision | int4 | float32, float16, bfloat16 or int8",
+                "precision | '' | float32, float16, bfloat16 or int8",
+                "precision | int8:2 | cosine from 0.5 to 1, such as int8:0.98",
+                "precision | int8:0.4 | cosine from 0.5 to 1",
+                "precision | int8:NaN | cosine from 0.5 to 1",
+                "precision | int8: | cosine from 0.5 to 1",
+                "precision | float32:0.9 | the last three also with the least cosine",
             })
     void parse_wrongValue_namesKeyValueAndValidForms(String key, String value, String allowed) {
         Map<String, String> options = Map.of("delegation." + key, value);

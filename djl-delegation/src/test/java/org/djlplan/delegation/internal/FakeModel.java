@@ -17,6 +17,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
@@ -31,6 +32,7 @@ public final class FakeModel implements DelegableModel {
     public static final int OPERATORS = 10;
 
     private final Path folder;
+    private String identity;
     public boolean trusted = true;
     public boolean processes = true;
     public int threads = 2;
@@ -61,11 +63,26 @@ public final class FakeModel implements DelegableModel {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        load();
+    }
+
+    /** Loads the file again. */
+    public void load() {
+        try {
+            identity = FileIdentity.of(file()).toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override
     public Path file() {
         return folder.resolve("models/net.tflite");
+    }
+
+    @Override
+    public String identity() {
+        return identity;
     }
 
     @Override

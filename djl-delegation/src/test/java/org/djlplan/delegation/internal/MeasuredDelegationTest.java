@@ -73,7 +73,7 @@ class MeasuredDelegationTest extends ProviderFixture {
                         .toList();
         assertEquals(1, providers.size());
         assertInstanceOf(MeasuredDelegation.class, providers.get(0));
-        assertEquals(9, providers.get(0).options().size());
+        assertEquals(10, providers.get(0).options().size());
     }
 
     @Test
@@ -118,11 +118,13 @@ class MeasuredDelegationTest extends ProviderFixture {
     void choose_otherWeights_isMeasuredAnew() throws IOException {
         byte[] weights = new byte[1_000_000];
         Files.write(model.file(), weights);
+        model.load();
         FileTime modified = Files.getLastModifiedTime(model.file());
         first((request, runner, progress, verified) -> TABLE, "blocking");
         weights[123_456] = 1;
         Files.write(model.file(), weights);
         Files.setLastModifiedTime(model.file(), modified);
+        model.load();
         first((request, runner, progress, verified) -> TABLE, "blocking");
         assertEquals(2, profiles.get());
     }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** Compares the table of options in the documentation with the options. */
 class OptionsTableTest {
 
-    private static final int MOST = 21;
+    private static final int MOST = 26;
 
     private static final Path TABLE = Path.of("..", "docs", "options.md");
 
@@ -40,7 +40,7 @@ class OptionsTableTest {
                `serving.properties`. DJL merges them, so the origin of a value in them is unknown. Keys with dots may also be nested maps, as
                Spring Boot binds `djl.arguments.memplan.threads`.
 
-            A model's folder is treated as data. Options that load code, name files, fill a disk, or can exceed the machine's resources are accepted only from the
+            A model's folder is treated as data. Options that load code, name files, fill a disk, lower the precision, or can exceed the machine's resources are accepted only from the
             application. In arguments such a value is rejected with an error that says how to set it; if the application sets the same key, the value is ignored.
             A model loaded through `blockFactory` has no code in the application, so only the second and third place apply. Options on a command line
             (`djlplan run -o KEY=VALUE`, `--delegate`) count as set by the application.
@@ -93,12 +93,13 @@ class OptionsTableTest {
     }
 
     @Test
-    void keysThatLoadLibrariesFillADiskOrConcernOtherModels_onlyThese_areTheApplications() {
+    void keysOfTheApplication_loadLibrariesNameFilesConcernOtherModelsOrLowerThePrecision() {
         assertEquals(
                 List.of(
                         OptionKey.SHARED_BUDGET,
                         DelegationKey.DELEGATE,
-                        DelegationKey.PROFILE_FROM),
+                        DelegationKey.PROFILE_FROM,
+                        DelegationKey.PRECISION),
                 options().filter(o -> o.origin() == Origin.APPLICATION).toList());
     }
 }

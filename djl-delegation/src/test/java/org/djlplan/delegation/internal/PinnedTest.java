@@ -20,7 +20,6 @@ import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.internal.table.Entry.Latency;
 import org.djlplan.memplan.report.DelegationReport.Origin;
@@ -30,8 +29,6 @@ import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
-import org.djlplan.thirdparty.guava.io.MoreFiles;
-import org.djlplan.thirdparty.guava.io.RecursiveDeleteOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -214,22 +211,11 @@ class PinnedTest extends PinnedFixture {
         assertTrue(log.lines("WARN").get(0).contains("cannot be used"), log.lines()::toString);
     }
 
-    /**
-     * If threads are set, the number of cores is not part of the key; in earlier versions it was.
-     */
     @Test
-    void choose_storedWithCores_isStillFound() throws IOException {
-        StoreKey key = key(List.of(2));
-        assertFalse(key.facts().containsKey("cores"));
+    void key_threadsAreSet_doesNotDependOnCores() throws IOException {
+        assertFalse(key(List.of(2)).facts().containsKey("cores"));
         assertTrue(key(List.of(1, 2)).facts().containsKey("cores"));
         assertTrue(key(List.of(-1)).facts().containsKey("cores"));
-        ProfileStore.of(model).save(ProfileStore.withCores(key), TABLE);
-        assertEquals(
-                TABLE.chosen(),
-                choose(NEVER, Map.of("delegation.profile", "off")).first().candidate());
-        MoreFiles.deleteDirectoryContents(
-                model.file().resolveSibling(".djlplan"), RecursiveDeleteOption.ALLOW_INSECURE);
-        assertEquals(CPU, choose(NEVER, Map.of("delegation.profile", "off")).first().candidate());
     }
 
     @Test

@@ -1,9 +1,9 @@
 package org.djlplan.memplan.errors;
 
 /**
- * Signals that the inputs of a prediction exceed the limits of {@code PlanHandle.limitInputBytes}
- * or {@code limitDimensions}. DJL passes it on as the cause of a {@code TranslateException}. The
- * model has not run.
+ * Signals that a prediction exceeds a limit of single requests: {@code memplan.maxRequest}, {@code
+ * memplan.limitDimensions}, or those of {@code PlanHandle}. DJL passes it on as the cause of a
+ * {@code TranslateException}. The model has not run.
  */
 public final class InputTooLargeException extends IllegalArgumentException {
 

@@ -27,7 +27,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * <table> <caption>Meters</caption> <tr><th>name</th><th>kind</th><th>what</th></tr> <tr><td>{@code
  * djlplan.arena.bytes}</td><td>gauge</td><td>size of the arena</td></tr> <tr><td>{@code
  * djlplan.io.bytes}</td><td>gauge</td><td>inputs and outputs, which the engine allocates
- * itself</td></tr> <tr><td>{@code djlplan.predictions}</td><td>counter</td><td>predictions; {@code
+ * itself</td></tr> <tr><td>{@code djlplan.peak.bytes}, {@code djlplan.peak.process.bytes}</td><td>gauges</td><td>the
+ * most memory of one prediction so far; of the process since the model was loaded</td></tr> <tr><td>{@code
+ * djlplan.predictions}</td><td>counter</td><td>predictions; {@code
  * planned} is {@code true} in an arena, with or without a plan, {@code false} outside</td></tr> <tr><td>{@code
  * djlplan.memory.bytes}</td><td>gauge</td><td>memory of the process; {@code part} is a component of
  * {@link MemoryReport} without {@code Bytes}, such as {@code kernels}</td></tr> <tr><td>{@code
@@ -122,6 +124,16 @@ public final class PlanMetrics implements MeterBinder {
                 .baseUnit("bytes")
                 .tags(tags)
                 .register(registry);
+        Gauge.builder("djlplan.peak.bytes", model, now(PlanMetrics::peakBytes))
+                .description("Most memory of one prediction so far")
+                .baseUnit("bytes")
+                .tags(tags)
+                .register(registry);
+        Gauge.builder("djlplan.peak.process.bytes", model, now(PlanMetrics::processPeakBytes))
+                .description("Most memory of the process since the model was loaded")
+                .baseUnit("bytes")
+                .tags(tags)
+                .register(registry);
         Reading memory = new Reading();
         PARTS.forEach(
                 (part, figure) ->
@@ -209,6 +221,17 @@ public final class PlanMetrics implements MeterBinder {
                 .description("Predictions in an arena, with or without a plan, and others")
                 .tags(tags)
                 .register(registry);
+    }
+
+    private static double peakBytes(PlanReport report) {
+        return report.peak().map(peak -> (double) peak.predictionBytes()).orElse(0.0);
+    }
+
+    private static double processPeakBytes(PlanReport report) {
+        return report.peak()
+                .filter(peak -> peak.processBytes().isPresent())
+                .map(peak -> (double) peak.processBytes().getAsLong())
+                .orElse(Double.NaN);
     }
 
     private static double planned(PlanReport report) {

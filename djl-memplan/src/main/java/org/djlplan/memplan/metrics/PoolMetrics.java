@@ -29,13 +29,13 @@ public final class PoolMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        gauge(registry, "djlplan.arenas", "", report -> report.arenas().count());
-        gauge(registry, "djlplan.arenas.bytes", "bytes", report -> report.arenas().bytes());
-        gauge(registry, "djlplan.arenas.used", "", report -> report.arenas().inUse());
-        gauge(registry, "djlplan.workspaces.bytes", "bytes", report -> report.workspaces().bytes());
-        gauge(registry, "djlplan.packed.bytes", "bytes", PoolReport::packedWeightsBytes);
-        gauge(registry, "djlplan.workers.busy", "", report -> report.workers().busy());
-        gauge(registry, "djlplan.workers.waiting", "", report -> report.workers().waiting());
+        gauge(registry, "djlplan.arenas", report -> report.arenas().count());
+        bytes(registry, "djlplan.arenas.bytes", report -> report.arenas().bytes());
+        gauge(registry, "djlplan.arenas.used", report -> report.arenas().inUse());
+        bytes(registry, "djlplan.workspaces.bytes", report -> report.workspaces().bytes());
+        bytes(registry, "djlplan.packed.bytes", PoolReport::packedWeightsBytes);
+        gauge(registry, "djlplan.workers.busy", report -> report.workers().busy());
+        gauge(registry, "djlplan.workers.waiting", report -> report.workers().waiting());
         for (PoolReport.Cause cause : PoolReport.Cause.values()) {
             FunctionTimer.builder(
                             "djlplan.wait",
@@ -49,9 +49,17 @@ public final class PoolMetrics implements MeterBinder {
         }
     }
 
+    /**
+     * A count has no unit, because Prometheus appends every unit to the name, even an empty one.
+     */
     private static void gauge(
-            MeterRegistry registry, String name, String unit, ToDoubleFunction<PoolReport> figure) {
-        Gauge.builder(name, PoolMetrics.class, now(figure)).baseUnit(unit).register(registry);
+            MeterRegistry registry, String name, ToDoubleFunction<PoolReport> figure) {
+        Gauge.builder(name, PoolMetrics.class, now(figure)).register(registry);
+    }
+
+    private static void bytes(
+            MeterRegistry registry, String name, ToDoubleFunction<PoolReport> figure) {
+        Gauge.builder(name, PoolMetrics.class, now(figure)).baseUnit("bytes").register(registry);
     }
 
     private static <T> ToDoubleFunction<T> now(ToDoubleFunction<PoolReport> figure) {

@@ -14,7 +14,10 @@ public interface BudgetReport {
      */
     long budgetBytes();
 
-    /** Returns the smallest budget in which the model could run, in bytes. */
+    /**
+     * Returns the smallest budget for predictions like those so far, in bytes. With PyTorch it is a
+     * lower bound, because the engine may take more memory than the budget has for it.
+     */
     long leastBudgetBytes();
 
     /** Returns the bytes of activations, temporaries and the weights in use. */

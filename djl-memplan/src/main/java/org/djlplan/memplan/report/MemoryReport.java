@@ -42,8 +42,8 @@ public interface MemoryReport {
     long filesBytes();
 
     /**
-     * Returns the stacks of threads, Java heap without objects, and measuring errors of the other
-     * parts; negative if the other parts were measured too high.
+     * Returns the stacks of threads, and Java heap without objects, minus pages of the other parts
+     * that are not in memory, so it may be negative.
      */
     long restBytes();
 

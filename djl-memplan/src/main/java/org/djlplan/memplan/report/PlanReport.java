@@ -3,6 +3,7 @@ package org.djlplan.memplan.report;
 import ai.djl.Model;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.report.ReportSources;
@@ -51,6 +52,14 @@ public interface PlanReport {
      * call ends; empty if they are closed after their last use, and for other models.
      */
     Optional<String> unclosedReason();
+
+    /**
+     * Returns the prediction that needed most memory so far. Empty before the first one in an
+     * arena, and for a TensorFlow Lite model with a budget, whose report has the size of its arena.
+     *
+     * @since 0.3
+     */
+    Optional<Peak> peak();
 
     /** Returns whether the model runs in a planned arena. */
     boolean planned();
@@ -146,6 +155,34 @@ public interface PlanReport {
          * arena.
          */
         long escaped();
+
+        /** Returns one line for people. */
+        @Override
+        String toString();
+    }
+
+    /**
+     * The prediction of a model that needed most memory.
+     *
+     * @since 0.3
+     */
+    interface Peak {
+
+        /**
+         * Returns the most bytes that were in use at once in the prediction's arena; for TensorFlow
+         * Lite the arena, inputs and outputs.
+         */
+        long predictionBytes();
+
+        /** Returns the shapes of its inputs; empty if there were strings among them. */
+        List<List<Long>> inputShapes();
+
+        /**
+         * Returns the most bytes of this process that were in memory at once since the model was
+         * loaded; empty if the system does not report it. If the process had more before, the most
+         * that were seen when a prediction or a report was larger than all before.
+         */
+        OptionalLong processBytes();
 
         /** Returns one line for people. */
         @Override

@@ -1,26 +1,18 @@
 package org.djlplan.memplan.rows;
 
 import ai.djl.Model;
-import ai.djl.metric.Metrics;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
-import ai.djl.nn.Block;
 import ai.djl.translate.Translator;
-import ai.djl.translate.TranslatorContext;
-import java.util.HashMap;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import org.djlplan.memplan.internal.djl.PartContext;
+import org.djlplan.memplan.internal.djl.TokenGroups;
 
 /** A pre-processed row, and the data that its translator keeps for post-processing. */
-final class PreparedRow implements TranslatorContext {
+final class PreparedRow extends PartContext {
 
     private final long number;
-    private final Model model;
-    private final NDManager predictorManager;
-    private final NDManager manager;
-    private final Map<String, Object> attachments = new HashMap<>();
     private NDList arrays = new NDList();
 
     /**
@@ -28,10 +20,8 @@ final class PreparedRow implements TranslatorContext {
      * @param predictorManager manager of arrays that outlive the row
      */
     PreparedRow(long number, Model model, NDManager predictorManager) {
+        super(model, model.getBlock(), predictorManager);
         this.number = number;
-        this.model = model;
-        this.predictorManager = predictorManager;
-        manager = predictorManager.newSubManager();
     }
 
     /**
@@ -52,11 +42,7 @@ final class PreparedRow implements TranslatorContext {
 
     /** Returns the number of tokens of the row: the longest first dimension of its inputs. */
     long length() {
-        return arrays.stream()
-                .filter(array -> array.getShape().dimension() > 0)
-                .mapToLong(array -> array.getShape().get(0))
-                .max()
-                .orElse(1);
+        return TokenGroups.length(arrays);
     }
 
     /**
@@ -81,45 +67,5 @@ final class PreparedRow implements TranslatorContext {
             list.add(whole);
         }
         return list;
-    }
-
-    @Override
-    public Model getModel() {
-        return model;
-    }
-
-    @Override
-    public NDManager getNDManager() {
-        return manager;
-    }
-
-    @Override
-    public NDManager getPredictorManager() {
-        return predictorManager;
-    }
-
-    @Override
-    public Block getBlock() {
-        return model.getBlock();
-    }
-
-    @Override
-    public @Nullable Metrics getMetrics() {
-        return null;
-    }
-
-    @Override
-    public Object getAttachment(String key) {
-        return attachments.get(key);
-    }
-
-    @Override
-    public void setAttachment(String key, Object value) {
-        attachments.put(key, value);
-    }
-
-    @Override
-    public void close() {
-        manager.close();
     }
 }

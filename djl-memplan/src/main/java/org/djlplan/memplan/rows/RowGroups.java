@@ -1,10 +1,9 @@
 package org.djlplan.memplan.rows;
 
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import org.djlplan.memplan.errors.InputTooLargeException;
+import org.djlplan.memplan.internal.djl.TokenGroups;
 
 /** Splits the rows of a window into batches of similar lengths within a limit of tokens. */
 final class RowGroups {
@@ -21,24 +20,14 @@ final class RowGroups {
     }
 
     /**
-     * Returns the batches. The batch with the longest rows comes first, so that a lack of memory
-     * shows at once.
+     * Returns the batches.
      *
      * @throws RowFailedException if a single row exceeds the limit and is refused
      */
     List<List<PreparedRow>> split(List<PreparedRow> window) {
-        List<PreparedRow> byLength = new ArrayList<>(window);
-        byLength.sort(Comparator.comparingLong(PreparedRow::length).reversed());
-        List<List<PreparedRow>> batches = new ArrayList<>();
-        int begin = 0;
-        while (begin < byLength.size()) {
-            PreparedRow longest = byLength.get(begin);
-            check(longest);
-            long fitting = Math.max(1, grouping.most() / Math.max(1, longest.length()));
-            int end = (int) Math.min(byLength.size(), begin + fitting);
-            batches.add(List.copyOf(byLength.subList(begin, end)));
-            begin = end;
-        }
+        List<List<PreparedRow>> batches =
+                TokenGroups.split(window, PreparedRow::length, grouping.most());
+        batches.forEach(batch -> check(batch.get(0)));
         return batches;
     }
 

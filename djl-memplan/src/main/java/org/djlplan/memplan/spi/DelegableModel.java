@@ -22,6 +22,13 @@ public interface DelegableModel {
     /** Returns the model's file. */
     Path file();
 
+    /**
+     * Returns the identity of the file that was loaded: the file system's data about it, as {@link
+     * org.djlplan.memplan.internal.store.FileIdentity} as text. Another file may have its name
+     * since.
+     */
+    String identity();
+
     /** Returns the folder for files that cannot be stored next to the model. */
     Path cacheFolder();
 
@@ -36,6 +43,14 @@ public interface DelegableModel {
      * measured, as {@link Candidate#ofRecipe}. If there are none, sets of operators are searched.
      */
     default List<String> recipes() {
+        return List.of();
+    }
+
+    /**
+     * Returns the names of the lower {@linkplain Precision precisions} in which the model can run;
+     * each is also the name of a recipe, which is measured only if the user permits it.
+     */
+    default List<String> precisions() {
         return List.of();
     }
 

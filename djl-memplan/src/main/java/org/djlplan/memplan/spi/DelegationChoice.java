@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
+import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.hash.Hashing;
 
@@ -31,6 +32,7 @@ public record DelegationChoice(
 
     public DelegationChoice {
         checkArgument(!reason.isEmpty(), "a choice without a reason");
+        reason = CharMatcher.javaIsoControl().replaceFrom(reason, ' ');
         lighter = ImmutableList.copyOf(lighter);
         outputs = ImmutableList.copyOf(outputs);
         int threads = candidate.threads();

@@ -64,6 +64,15 @@ public interface DelegationProvider {
     }
 
     /**
+     * Returns the tolerance for the outputs.
+     *
+     * @param options usable ones
+     */
+    default Tolerance tolerance(Map<String, String> options) {
+        return Tolerance.AUTO;
+    }
+
+    /**
      * Returns the terms for delegating operators of a model with a byte budget smaller than the
      * model: the operators are then chosen together with the plan of the weights.
      *
@@ -92,6 +101,14 @@ public interface DelegationProvider {
 
         /** Returns whether the serving choice is verified, or will not be verified any more. */
         boolean isSettled();
+
+        /**
+         * Stores that nothing is to be delegated, because outputs of a request of the application
+         * differed.
+         *
+         * @param why in one line, for people
+         */
+        default void withdraw(String why) {}
 
         /** Cancels background work, without waiting for it. */
         @Override

@@ -17,8 +17,8 @@ public enum Origin {
     /** Shapes of arrays that are allocated together. */
     SHAPES_UP_TO_THE_MEMORY("anyone up to the machine's memory, the application beyond"),
     /**
-     * An option that loads code, names a file, fills a disk or affects other models: arguments may
-     * only contain its default.
+     * An option that loads code, names a file, fills a disk, affects other models or lowers the
+     * precision: arguments may only contain its default.
      */
     APPLICATION("the application");
 

@@ -46,6 +46,14 @@ public record OutputError(
         return deviation.largest();
     }
 
+    /**
+     * Returns a lower bound of the cosine of the angle between the output and the reference. It is
+     * the cosine of the largest angle that a vector with this relative error can have.
+     */
+    public double leastCosine() {
+        return Math.sqrt(Math.max(0, 1 - deviation.spread() * deviation.spread()));
+    }
+
     /** Returns this error with its noise. */
     public OutputError withNoise(Deviation known) {
         return new OutputError(type, deviation, known, headroom, byOperator);
@@ -104,6 +112,11 @@ public record OutputError(
             checkArgument(largest >= 0, "largest: %s", largest);
             checkArgument(spread >= 0, "spread: %s", spread);
             checkArgument(otherTops >= 0, "otherTops: %s", otherTops);
+        }
+
+        /** Returns this difference relative to another element, that many times as large. */
+        public Deviation times(double factor) {
+            return new Deviation(largest * factor, spread * factor, otherTops);
         }
 
         /** Returns the maximum of both. */

@@ -2,9 +2,11 @@ package org.djlplan.memplan.spi;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
+import java.util.List;
 import java.util.OptionalDouble;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.thirdparty.guava.base.Splitter;
 
 /**
  * The accepted difference from the CPU kernels' outputs.
@@ -35,16 +37,23 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
  * that by twice the change of the CPU kernels' own outputs when every input changes by one 8-bit
  * step.
  *
+ * <p>A candidate with weights in a lower precision, which the user permits, has the limit of {@link
+ * Precision} instead.
+ *
  * @param hard the user's limit for floating-point types; quantized outputs may then differ by one
  *     step. Empty for the rule above
+ * @param precision of the weights that the user permits
  */
-public record Tolerance(OptionalDouble hard) {
+public record Tolerance(OptionalDouble hard, Precision precision) {
+
+    private static final String AUTO_TEXT = "auto";
+    private static final String PERMITS = ", ";
 
     /** The rule. */
-    public static final Tolerance AUTO = new Tolerance(OptionalDouble.empty());
+    public static final Tolerance AUTO = new Tolerance(OptionalDouble.empty(), Precision.FLOAT32);
 
     /** Changes with the rule; results of an older rule are not accepted. */
-    public static final int VERSION = 5;
+    public static final int VERSION = 6;
 
     private static final Deviation ANY =
             new Deviation(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, Integer.MAX_VALUE);
@@ -79,7 +88,37 @@ public record Tolerance(OptionalDouble hard) {
 
     /** Returns the tolerance with the user's limit. */
     public static Tolerance of(double hard) {
-        return new Tolerance(OptionalDouble.of(hard));
+        return new Tolerance(OptionalDouble.of(hard), Precision.FLOAT32);
+    }
+
+    /**
+     * Parses the result of {@link #toString}.
+     *
+     * @throws IllegalArgumentException if it is something else
+     */
+    public static Tolerance parse(String text) {
+        List<String> parts = Splitter.on(PERMITS).splitToList(text);
+        Tolerance full =
+                parts.get(0).equals(AUTO_TEXT) ? AUTO : of(Double.parseDouble(parts.get(0)));
+        return parts.size() == 1
+                ? full
+                : full.with(
+                        Precision.parse(parts.get(1)).orElseThrow(IllegalArgumentException::new));
+    }
+
+    /** Returns this tolerance for a user who permits a precision. */
+    public Tolerance with(Precision permitted) {
+        return new Tolerance(hard, permitted);
+    }
+
+    /** Returns the tolerance for the outputs of a candidate. */
+    public Tolerance of(Candidate candidate) {
+        return isLower(candidate) ? precision.tolerance() : this;
+    }
+
+    /** Returns whether a candidate's weights are in the lower precision that the user permits. */
+    public boolean isLower(Candidate candidate) {
+        return precision.isLower() && candidate.recipe().equals(precision.name());
     }
 
     /** Returns the largest accepted deviation of an output. */
@@ -172,9 +211,10 @@ public record Tolerance(OptionalDouble hard) {
         return !admits(error.withNoise(ANY));
     }
 
-    /** Returns {@code auto}, or the limit that the user set. */
+    /** Returns {@code auto}, or the limit that the user set, and a permitted lower precision. */
     @Override
     public String toString() {
-        return hard.isPresent() ? Double.toString(hard.getAsDouble()) : "auto";
+        String full = hard.isPresent() ? Double.toString(hard.getAsDouble()) : AUTO_TEXT;
+        return precision.isLower() ? full + PERMITS + precision : full;
     }
 }

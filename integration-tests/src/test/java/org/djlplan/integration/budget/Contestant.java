@@ -56,7 +56,7 @@ public record Contestant(String name, Way way, int threads, Map<String, String> 
                 "%.1f MB, %s".formatted(budgetBytes / 1e6, io),
                 Way.PLANNED,
                 threads,
-                Map.of("memplan.budget", budgetBytes + ":" + io));
+                Map.of("memplan.budget", budgetBytes + "B:" + io));
     }
 
     /**

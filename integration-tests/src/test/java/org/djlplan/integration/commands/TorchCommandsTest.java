@@ -12,10 +12,12 @@ import ai.djl.nn.AbstractBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -81,8 +83,8 @@ class TorchCommandsTest {
     /** On a current DJL it is compared by default. */
     @Tag("long")
     @Test
-    void compare_torchScriptFile_isIdentical() throws Exception {
-        assertSame(
+    void compare_torchScriptFile_isIdenticalAndTheRewrittenOneAgrees() throws Exception {
+        Result result =
                 djlplan(
                         "compare",
                         "--json",
@@ -92,7 +94,45 @@ class TorchCommandsTest {
                         "1",
                         "--input-shape",
                         "1,3,32,32",
-                        file("cnn")));
+                        file("cnn"));
+        assertSame(result);
+        JsonObject delegated = result.json().getAsJsonObject("delegated");
+        assertTrue(delegated.get("agrees").getAsBoolean(), delegated.toString());
+        assertEquals(
+                "STORED",
+                delegated.getAsJsonObject("delegation").get("origin").getAsString(),
+                delegated.toString());
+    }
+
+    @Test
+    void tune_torchScriptFile_explainsEachRewrite() throws Exception {
+        String file = file("cnn");
+        Result tuned =
+                djlplan(
+                        "tune",
+                        "--json",
+                        "--explain",
+                        "--budget",
+                        "1s",
+                        "--input-shape",
+                        "1,3,32,32",
+                        file);
+        assertEquals(0, tuned.exitCode(), tuned.err());
+        JsonObject table = tuned.json().getAsJsonArray("tables").get(0).getAsJsonObject();
+        List<String> candidates = new ArrayList<>();
+        int chosen = 0;
+        for (JsonElement each : table.getAsJsonArray("explanation")) {
+            candidates.add(each.getAsJsonObject().get("candidate").getAsString());
+            chosen += each.getAsJsonObject().get("chosen").getAsBoolean() ? 1 : 0;
+            assertFalse(each.getAsJsonObject().get("reason").getAsString().isEmpty());
+        }
+        assertEquals(1, chosen, tuned.out());
+        assertTrue(candidates.containsAll(List.of("stock", "frozen")), tuned.out());
+        assertEquals(
+                List.of("float16", "bfloat16", "int8"),
+                List.copyOf(tuned.json().getAsJsonObject("lowerPrecisions").keySet()));
+        Result shown = DjlPlanProcess.runHere("tune", "--show", "--explain", file);
+        assertTrue(shown.out().contains("chosen: "), shown.out());
     }
 
     @Test

@@ -167,68 +167,6 @@ class OwnArraysTest {
     }
 
     @Test
-    void set_indicesAndSlices() {
-        NDArray array = counted(2, 3);
-        array.set(new NDIndex(0), manager.create(new float[] {5, 6, 7}));
-        array.set(new NDIndex(":, 2"), 9);
-        array.set(new NDIndex("1, :2"), part -> part.mul(2));
-        assertValues(array, new Shape(2, 3), 5, 6, 9, 6, 8, 9);
-    }
-
-    @Test
-    void transpose_imageToChannelsFirstAndBack() {
-        NDArray image = counted(2, 2, 3);
-        NDArray channels = image.transpose(2, 0, 1);
-        assertValues(channels, new Shape(3, 2, 2), 0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11);
-        assertEquals(image, channels.transpose(1, 2, 0));
-        assertValues(counted(2, 3).transpose(), new Shape(3, 2), 0, 3, 1, 4, 2, 5);
-        assertValues(counted(3).flip(0), new Shape(3), 2, 1, 0);
-    }
-
-    @Test
-    void stackConcatAndSplit() {
-        NDArray one = counted(2, 2);
-        NDArray other = one.add(10);
-        assertValues(
-                NDArrays.stack(new NDList(one, other)),
-                new Shape(2, 2, 2),
-                0,
-                1,
-                2,
-                3,
-                10,
-                11,
-                12,
-                13);
-        assertValues(
-                NDArrays.stack(new NDList(one, other), 2),
-                new Shape(2, 2, 2),
-                0,
-                10,
-                1,
-                11,
-                2,
-                12,
-                3,
-                13);
-        assertValues(
-                NDArrays.concat(new NDList(one, other), 1),
-                new Shape(2, 4),
-                0,
-                1,
-                10,
-                11,
-                2,
-                3,
-                12,
-                13);
-        NDList parts = counted(4, 1).split(2);
-        assertValues(parts.get(1), new Shape(2, 1), 2, 3);
-        parts = counted(1, 4).split(new long[] {1, 3}, 1);
-        assertValues(parts.get(1), new Shape(1, 2), 1, 2);
-    }
-
-    @Test
     void batchify_thereAndBack() {
         NDList[] samples = {new NDList(counted(2)), new NDList(counted(2).add(5))};
         NDList batch = Batchifier.STACK.batchify(samples);
@@ -324,13 +262,6 @@ class OwnArraysTest {
     }
 
     @Test
-    void largestOfNothing_isRefused() {
-        NDArray empty = manager.create(new Shape(0));
-        assertThrows(RuntimeException.class, empty::max);
-        assertThrows(RuntimeException.class, empty::argMax);
-    }
-
-    @Test
     void toType_outOfRange_isTheNearestNumber() {
         NDArray array = manager.create(new double[] {3e9, -3e9, Double.NaN, -1, 1e300});
         assertArrayEquals(
@@ -349,60 +280,6 @@ class OwnArraysTest {
                 1,
                 1 + 0x1p-9,
                 Double.POSITIVE_INFINITY);
-    }
-
-    @Test
-    void concat_typesThatDiffer_holdsTheNumbersOfBoth() {
-        NDArray bytes = manager.create(new byte[] {1, 2});
-        NDArray floats = manager.create(new float[] {300, 0.5f});
-        NDArray joined = bytes.concat(floats);
-        assertEquals(DataType.FLOAT32, joined.getDataType());
-        assertValues(joined, new Shape(4), 1, 2, 300, 0.5);
-        assertEquals(DataType.FLOAT32, bytes.stack(floats).getDataType());
-    }
-
-    @Test
-    void get_arraysOfIndices_areRows() {
-        NDArray rows = counted(3, 2);
-        NDArray places = manager.create(new int[] {2, 0});
-        assertComputed(
-                () ->
-                        assertValues(
-                                rows.get(new NDIndex("{}", places)), new Shape(2, 2), 4, 5, 0, 1));
-        NDArray columns = manager.create(new long[] {1, 1});
-        assertComputed(
-                () ->
-                        assertValues(
-                                rows.get(new NDIndex(":, {}", columns)),
-                                new Shape(3, 2),
-                                1,
-                                1,
-                                3,
-                                3,
-                                5,
-                                5));
-    }
-
-    @Test
-    void set_maskOfBooleans() {
-        NDArray array = counted(3);
-        NDArray mask = manager.create(new boolean[] {true, false, true});
-        assertComputed(
-                () -> {
-                    array.set(new NDIndex("{}", mask), 9);
-                    assertValues(array, new Shape(3), 9, 1, 9);
-                    array.set(mask, 7);
-                    assertValues(array, new Shape(3), 7, 1, 7);
-                });
-    }
-
-    @Test
-    void slices_endWhereTheArrayDoes() {
-        NDArray array = counted(3);
-        assertValues(array.get("1:9"), new Shape(2), 1, 2);
-        assertValues(array.get("-9:2"), new Shape(2), 0, 1);
-        assertValues(array.get("5:9"), new Shape(0));
-        assertThrows(IllegalArgumentException.class, () -> array.get("3"));
     }
 
     @Test

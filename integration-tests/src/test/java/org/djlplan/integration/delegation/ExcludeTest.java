@@ -150,7 +150,7 @@ class ExcludeTest {
     @ValueSource(ints = {HalfPrecision.FIRST, HalfPrecision.SECOND, HalfPrecision.LAST})
     void partitions_readerOfAHalfPrecisionConstantExcluded_areRight(int excluded) throws Exception {
         Path file = write(HalfPrecision.build(1));
-        List<Set<Integer>> all = CandidateInterpreters.partitions(file, Delegates.XNNPACK);
+        List<Set<Integer>> all = FixedChoice.partitions(file, Delegates.XNNPACK);
         assertEquals(List.of(Set.of(0, 1, 2, 3, 4, 5, 6)), all, "as the delegate takes it");
         List<Set<Integer>> left =
                 Dataflow.partitionsWithout(graph(file), all, ImmutableSortedSet.of(excluded));

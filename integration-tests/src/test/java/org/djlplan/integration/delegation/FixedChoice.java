@@ -49,10 +49,15 @@ final class FixedChoice {
 
     /** Returns all operators that a delegate would take. */
     static SortedSet<Integer> operators(Path file, String delegate) throws Exception {
+        return ImmutableSortedSet.copyOf(
+                partitions(file, delegate).stream().flatMap(Set::stream).toList());
+    }
+
+    /** Returns the partitions that a delegate reports. */
+    static List<Set<Integer>> partitions(Path file, String delegate) throws Exception {
         StockInterpreter.loadEngine();
         try (CandidateInterpreters runner = Served.candidates(file, delegate)) {
-            return ImmutableSortedSet.copyOf(
-                    runner.partitions().stream().flatMap(Set::stream).toList());
+            return runner.partitions();
         }
     }
 

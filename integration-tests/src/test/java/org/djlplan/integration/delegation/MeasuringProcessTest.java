@@ -22,6 +22,7 @@ import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -47,6 +48,7 @@ class MeasuringProcessTest {
                         TfLiteReader.read(TestModels.built("mobilenet_v2")), "mobilenet_v2");
         return new TfLiteDelegableModel(
                 file,
+                FileIdentity.text(file),
                 graph,
                 folder,
                 Served.options(Map.of("delegation.delegate", delegate)),

@@ -30,6 +30,7 @@ import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
@@ -206,6 +207,7 @@ class OperatorAcceptanceTest {
         TfLiteDelegableModel model =
                 new TfLiteDelegableModel(
                         file,
+                        FileIdentity.text(file),
                         TfLiteGraphs.toGraph(TfLiteReader.read(file), "mobilenet_v2_dynamic"),
                         folder,
                         Served.options(Map.of()),

@@ -20,7 +20,6 @@ import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
@@ -430,7 +429,7 @@ class XnnpackRulesTest {
         Path own = Files.createTempDirectory(folder, "model");
         Path file = model.output(operator.applyAsInt(model)).write(own.resolve("m.tflite"));
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), "m");
-        List<Set<Integer>> taken = CandidateInterpreters.partitions(file, Delegates.XNNPACK);
+        List<Set<Integer>> taken = FixedChoice.partitions(file, Delegates.XNNPACK);
         XnnpackRules rules = new XnnpackRules(graph, EngineLibrary.loaded().version());
         if (reason.isEmpty()) {
             assertEquals(List.of(Set.of(0)), taken, rules.refusal(0));

@@ -65,7 +65,10 @@ class PipelinePagesTest {
             assertTrue(!blocks.isEmpty(), page.file() + " has no code");
             String sources =
                     Markdown.isOfText(page)
-                            ? sources("embedding") + sources(".")
+                            ? sources("embedding")
+                                    + sources("langchain4j")
+                                    + sources("spring-ai")
+                                    + sources(".")
                             : sources(
                                     page.file()
                                             .getFileName()

@@ -47,6 +47,7 @@ class SnippetsTest {
     private static final List<String> IMPORTS =
             List.of(
                     "ai.djl.*",
+                    "ai.djl.huggingface.translator.*",
                     "ai.djl.inference.*",
                     "ai.djl.modality.*",
                     "ai.djl.modality.cv.*",
@@ -230,7 +231,8 @@ class SnippetsTest {
 
     /**
      * Returns the artifacts that the poms manage, with the versions of both releases of DJL, and
-     * our own modules. These also occur without a version, as the bill of materials allows.
+     * our own modules, and those of frameworks. Ours also occur without a version, as the bill of
+     * materials allows.
      */
     private static Set<String> testedArtifacts() throws Exception {
         Document parent = parse(Files.readString(Markdown.ROOT.resolve("pom.xml")));
@@ -243,6 +245,10 @@ class SnippetsTest {
         artifacts.addAll(artifacts(engines, properties));
         artifacts.addAll(artifacts(here, properties));
         artifacts.addAll(artifacts(parse(Files.readString(BOM)), Map.of("project.version", "")));
+        for (String framework : List.of("beam", "kafka-streams")) {
+            Document pom = parse(Files.readString(Path.of(framework, "pom.xml")));
+            artifacts.addAll(artifacts(pom, properties(pom)));
+        }
         artifacts.add("org.djlplan:djl-plan-bom:" + properties.get("revision") + ":");
         return artifacts;
     }

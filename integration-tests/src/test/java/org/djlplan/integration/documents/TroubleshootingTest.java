@@ -20,14 +20,12 @@ class TroubleshootingTest {
     /** Messages that are computed, by the class that logs them. */
     private static final Map<String, String> COMPUTED =
             Map.of(
-                    "ModelPlanning",
-                    "options of an earlier version have no effect: …",
                     "PyTorchPlanning",
                     "… is not held inside its budget: …",
                     "TfLiteEngineProvider",
                     "remove ai.djl.tflite:tflite-engine from the class path: …",
                     "WeightBudget",
-                    "…: a budget of … MB is too small: …");
+                    "…: a budget of … is too small: …");
 
     private static final Pattern LOGGED =
             Pattern.compile("\\blogger\\s*(?:\\.|::)(?:warn|error)\\b");

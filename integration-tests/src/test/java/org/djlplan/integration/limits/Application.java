@@ -44,7 +44,7 @@ public final class Application {
      * Predicts some times.
      *
      * @param arguments {@code stock} or {@code planned}, engine, file or, for {@link #network()},
-     *     folder of the model, shape of its one input
+     *     folder of the model, shape of its one input, and options such as {@code key=value}
      * @return a hash of the outputs and, separated by spaces, if it was planned: whether the report
      *     says so, and how many predictions were recorded
      */
@@ -65,6 +65,10 @@ public final class Application {
             if (arguments[1].equals("TFLite")) {
                 criteria.optArgument("delegation.enabled", "false");
             }
+        }
+        for (String option : Arrays.asList(arguments).subList(4, arguments.length)) {
+            int equals = option.indexOf('=');
+            criteria.optArgument(option.substring(0, equals), option.substring(equals + 1));
         }
         Shape shape =
                 new Shape(

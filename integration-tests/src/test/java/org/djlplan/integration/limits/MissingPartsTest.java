@@ -138,31 +138,6 @@ class MissingPartsTest {
         load_classMissing_runsAsStock(engineAndClass);
     }
 
-    /** The block keeps state, so each of its passes must run only once, whatever is missing. */
-    @ParameterizedTest
-    @ValueSource(strings = "djl/liveness/GuardedLevel")
-    void predict_classMissingWhereArraysAreClosed_runsEachPassOnce(String missing)
-            throws Exception {
-        ChildJvm.Result result = jvmWithout(missing).run(CountingApplication.class);
-        assertEquals("10 20 30 40 50 in 5", answer(result), result.printed());
-        assertEquals(1, result.warnings().size(), result.printed());
-        String warning = result.warnings().get(0);
-        assertTrue(warning.contains(missing.replaceFirst(".*/", "")), warning);
-    }
-
-    @Tag("long")
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "djl/liveness/Replay",
-                "djl/liveness/Operands",
-                "source/block/BlockRecording"
-            })
-    void predict_otherClassMissingWhereArraysAreClosed_runsEachPassOnce(String missing)
-            throws Exception {
-        predict_classMissingWhereArraysAreClosed_runsEachPassOnce(missing);
-    }
-
     private ChildJvm jvmWithout(String missing) throws Exception {
         Path home =
                 Path.of(

@@ -16,7 +16,9 @@ import java.util.spi.ToolProvider;
 import org.djlplan.delegation.internal.MeasuredDelegation;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.integration.torch.rewrite.StoredChoice;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,6 +33,12 @@ class RedeploymentTest {
 
     private static final int ROUNDS = 2;
 
+    /** The documents say about two seconds. */
+    private static final int SECONDS = 8;
+
+    /** With JNA's thread, and a busy machine. */
+    private static final int SECONDS_WITH_ENGINES = 60;
+
     @TempDir Path folder;
 
     @Test
@@ -43,6 +51,15 @@ class RedeploymentTest {
         Path model = Files.createDirectory(folder.resolve("cnn")).resolve("cnn.pt");
         Files.copy(TorchScriptModels.named("cnn").file(), model);
         assertEachPlannedAndCollected("PyTorch", model, "1,3,32,32");
+    }
+
+    @Test
+    void redeploy_rewrittenModel_isPlannedEachTimeAndCollected() throws Exception {
+        Path model = Files.createDirectory(folder.resolve("rewritten")).resolve("cnn.pt");
+        Files.copy(TorchScriptModels.named("cnn").file(), model);
+        Torch.threads(1);
+        StoredChoice.of(model, "optimize_for_inference");
+        assertEachPlannedAndCollected("PyTorch", model, "1,3,32,32", "delegation.onMissing=fail");
     }
 
     @Test
@@ -76,11 +93,16 @@ class RedeploymentTest {
                         .classPath(List.of(copyOf(Redeployment.class, "container")))
                         .options("-Dai.djl.util.cuda.fork=true", "-Dredeployment.probe=" + noGpu());
         assertEachPlannedAndCollected(
-                jvm, applications, "TFLite", TestModels.built("chains"), "1,32,32,8");
+                jvm,
+                applications,
+                SECONDS_WITH_ENGINES,
+                "TFLite",
+                TestModels.built("chains"),
+                "1,32,32,8");
     }
 
-    private void assertEachPlannedAndCollected(String engine, Path model, String shape)
-            throws Exception {
+    private void assertEachPlannedAndCollected(
+            String engine, Path model, String shape, String... options) throws Exception {
         List<String> applications = ours();
         List<String> container = new ArrayList<>();
         for (String entry : others()) {
@@ -94,24 +116,31 @@ class RedeploymentTest {
                 new ChildJvm(folder)
                         .small()
                         .classPath(container)
-                        .options("-Dredeployment.engine=" + engine);
-        assertEachPlannedAndCollected(jvm, applications, engine, model, shape);
+                        .options(
+                                "-Dredeployment.engine=" + engine,
+                                "-Dai.djl.pytorch.num_threads=1");
+        assertEachPlannedAndCollected(jvm, applications, SECONDS, engine, model, shape, options);
     }
 
     private void assertEachPlannedAndCollected(
-            ChildJvm jvm, List<String> applications, String engine, Path model, String shape)
+            ChildJvm jvm,
+            List<String> applications,
+            int seconds,
+            String engine,
+            Path model,
+            String shape,
+            String... options)
             throws Exception {
-        ChildJvm.Result result =
-                jvm.run(
-                        Redeployment.class,
+        List<String> arguments = new ArrayList<>();
+        arguments.addAll(
+                List.of(
                         Integer.toString(ROUNDS),
-                        "60",
-                        Application.class.getName(),
-                        String.join(File.pathSeparator, applications),
-                        "planned",
-                        engine,
-                        model.toString(),
-                        shape);
+                        Integer.toString(seconds),
+                        Application.class.getName()));
+        arguments.add(String.join(File.pathSeparator, applications));
+        arguments.addAll(List.of("planned", engine, model.toString(), shape));
+        arguments.addAll(List.of(options));
+        ChildJvm.Result result = jvm.run(Redeployment.class, arguments.toArray(String[]::new));
         assertEquals(0, result.exitCode(), result.printed());
         List<String> lines =
                 result.out()

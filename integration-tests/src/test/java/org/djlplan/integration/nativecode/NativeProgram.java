@@ -37,13 +37,7 @@ public final class NativeProgram {
     private static final Path BUILT = Path.of("target", "native-code");
     private static final ImmutableList<String> OPTIONS =
             ImmutableList.of(
-                    "-std=c11",
-                    "-g",
-                    "-O1",
-                    "-Wall",
-                    "-Wextra",
-                    "-Werror",
-                    "-I" + LIBRARY.toAbsolutePath());
+                    "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-I" + LIBRARY.toAbsolutePath());
     private static final ImmutableList<String> MEMORY =
             ImmutableList.of(
                     "-fsanitize=address,undefined",
@@ -118,7 +112,8 @@ public final class NativeProgram {
             throws IOException, InterruptedException {
         String options = Integer.toHexString(List.of(compiler(), checker.options()).hashCode());
         Path build = Files.createDirectories(BUILT.resolve(options));
-        Path program = build.resolve(sources.get(0).getFileName().toString().replace(".c", ""));
+        Path program =
+                build.resolve(sources.get(0).getFileName().toString().replaceAll("\\.c(pp)?$", ""));
         // Another JVM runs other tests at the same time.
         try (FileChannel channel =
                 FileChannel.open(
@@ -127,7 +122,7 @@ public final class NativeProgram {
                         StandardOpenOption.WRITE)) {
             FileLock unused = channel.lock();
             if (!isNewer(program, List.of(LIBRARY, SOURCES))) {
-                List<String> command = command();
+                List<String> command = command(sources.get(0));
                 command.addAll(checker.options());
                 sources.forEach(source -> command.add(source.toString()));
                 if (withLibrary) {
@@ -150,7 +145,7 @@ public final class NativeProgram {
         }
         Path objects = Files.createTempDirectory(folder, "objects");
         List<String> archiver = new ArrayList<>(List.of("ar", "rcs", archive.toString()));
-        List<String> command = command();
+        List<String> command = command(Path.of("library.c"));
         command.addAll(checker.options());
         command.add("-c");
         try (Stream<Path> files = Files.list(LIBRARY)) {
@@ -186,7 +181,7 @@ public final class NativeProgram {
     /** Compiles a program of one source, without the native library and without sanitizers. */
     public Path compileProgram(Path source) throws IOException, InterruptedException {
         Path program = Files.createTempDirectory(folder, "program").resolve("program");
-        List<String> command = command();
+        List<String> command = command(source);
         command.addAll(List.of("-O2", source.toString(), "-o", program.toString(), "-ldl"));
         assertWorks(command);
         return program;
@@ -198,7 +193,7 @@ public final class NativeProgram {
     public Path compileLibrary(String name, Path source, String... options)
             throws IOException, InterruptedException {
         Path library = Files.createTempDirectory(folder, "library").resolve(name);
-        List<String> command = command();
+        List<String> command = command(source);
         command.addAll(List.of("-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-soname," + name));
         command.addAll(List.of(options));
         command.addAll(List.of(source.toString(), "-o", library.toString(), "-lpthread"));
@@ -222,8 +217,13 @@ public final class NativeProgram {
         assertFalse(result.output().contains("runtime error"), result.output());
     }
 
-    private static List<String> command() {
-        List<String> command = new ArrayList<>(List.of(compiler()));
+    /** Returns the compiler of a source's language, and its options. */
+    private static List<String> command(Path source) {
+        List<String> command =
+                new ArrayList<>(
+                        source.toString().endsWith(".cpp")
+                                ? List.of(compiler("CXX", "c++"), "-std=c++17")
+                                : List.of(compiler(), "-std=c11"));
         command.addAll(OPTIONS);
         return command;
     }
@@ -266,7 +266,7 @@ public final class NativeProgram {
         for (Path sources : List.of(LIBRARY, SOURCES)) {
             try (Stream<Path> files = Files.list(sources)) {
                 files.map(Path::toString)
-                        .filter(file -> file.endsWith(".c") || file.endsWith(".h"))
+                        .filter(file -> file.matches(".*\\.(c|cpp|h)"))
                         .sorted()
                         .forEach(command::add);
             }
@@ -275,7 +275,11 @@ public final class NativeProgram {
     }
 
     private static String compiler() {
-        return Optional.ofNullable(System.getenv("CC")).orElse("cc");
+        return compiler("CC", "cc");
+    }
+
+    private static String compiler(String variable, String usual) {
+        return Optional.ofNullable(System.getenv(variable)).orElse(usual);
     }
 
     private boolean works(List<String> command) throws InterruptedException {

@@ -1,6 +1,7 @@
 package org.djlplan.integration.onnxruntime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -23,6 +24,9 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -189,9 +193,141 @@ class OrtBudgetTest {
     @Test
     void load_bestEffort_runsWithoutALimit() throws Exception {
         Path file = OrtModels.Kind.DETECTOR.write(folder);
-        try (ZooModel<NDList, NDList> model = load(file, "1MB:best-effort")) {
+        try (ZooModel<NDList, NDList> model = load(file, "1KB:best-effort")) {
+            PlanHandle plan = PlanHandle.of(model).orElseThrow();
             assertEquals(1, predict(model, SIDE).size());
-            assertTrue(PlanHandle.of(model).orElseThrow().report().planned());
+            plan.setBudget("2KB");
+            assertEquals(1, predict(model, SIDE).size());
+            assertTrue(plan.report().planned());
+            assertFalse(plan.report().budget().orElseThrow().attainable());
+        }
+    }
+
+    @Test
+    void predict_refused_namesABudgetThatSuffices() throws Exception {
+        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        try (ZooModel<NDList, NDList> model =
+                OrtModels.planned(file, Map.of("memplan.budget", "10MB"))) {
+            predict(model, SIDE / 2);
+            TranslateException e =
+                    assertThrows(TranslateException.class, () -> predict(model, 2 * SIDE));
+            PlanHandle.of(model).orElseThrow().setBudget(least(e));
+            assertEquals(1, predict(model, 2 * SIDE).size());
+        }
+    }
+
+    @Test
+    void predict_firstOutputKept_fitsIntoTheReportedBudget() throws Exception {
+        Path file = OnnxSketch.wide(5_000).write(folder.resolve("wide.onnx"));
+        try (ZooModel<NDList, NDList> model =
+                        OrtModels.planned(
+                                file, Map.of("memplan.budget", "200MB", "memplan.workers", 0));
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            NDList input = new NDList(manager.ones(new Shape(1, 1)));
+            List<NDList> kept = new ArrayList<>();
+            kept.add(predictor.predict(input));
+            PlanHandle plan = PlanHandle.of(model).orElseThrow();
+            plan.setBudget(plan.report().budget().orElseThrow().leastBudgetBytes());
+            for (int i = 0; i < 5; i++) {
+                kept.add(predictor.predict(input));
+            }
+            assertEquals(6, kept.size());
+        }
+    }
+
+    @Test
+    void load_shareOfStock_includesThePredictions() throws Exception {
+        Path file = OnnxSketch.wide(5_000).write(folder.resolve("wide.onnx"));
+        try (ZooModel<NDList, NDList> model =
+                        OrtModels.planned(file, Map.of("memplan.budget", "100%"));
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            predictor.predict(new NDList(manager.ones(new Shape(1, 1)))).close();
+            long least =
+                    PlanHandle.of(model)
+                            .orElseThrow()
+                            .report()
+                            .budget()
+                            .orElseThrow()
+                            .leastBudgetBytes();
+            assertTrue(least >= 40_000_000, "" + least);
+            assertEquals(least / 5 * 6, budgetBytes(model));
+        }
+        assertTrue(refusedLeastBytes(file, "50%", "false") >= 40_000_000);
+    }
+
+    @Test
+    void load_externalWeights_countInTheBudget() throws Exception {
+        Path file =
+                OnnxSketch.table(100_000).withExternalData().write(folder.resolve("table.onnx"));
+        long least = refusedLeastBytes(file, "5MB", "false");
+        assertTrue(least >= 25_600_000 && least < 27_000_000, "" + least);
+        try (ZooModel<NDList, NDList> model =
+                OrtModels.planned(file, Map.of("memplan.budget", "30MB"))) {
+            BudgetReport budget =
+                    PlanHandle.of(model).orElseThrow().report().budget().orElseThrow();
+            assertTrue(budget.weightsBytes() >= 25_600_000, budget.toString());
+        }
+    }
+
+    /** Predictions would allocate on threads of the engine, where nothing limits them. */
+    @Test
+    void load_parallelExecution_isRefusedUnlessBestEffort() throws Exception {
+        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        ModelNotFoundException e =
+                assertThrows(ModelNotFoundException.class, () -> parallel(file, "20MB").close());
+        assertTrue(Throwables.getRootCause(e).getMessage().contains("executionMode=PARALLEL"));
+        parallel(file, "20MB:best-effort").close();
+        parallel(file, "none").close();
+    }
+
+    private static ZooModel<NDList, NDList> parallel(Path file, String budget) throws Exception {
+        return OrtModels.criteria(file)
+                .optTranslatorFactory(
+                        PlannedTranslatorFactory.wrap(new NoopTranslator())
+                                .with("memplan.budget", budget))
+                .optOption("executionMode", "PARALLEL")
+                .optOption("interOpNumThreads", "2")
+                .optOption("intraOpNumThreads", "1")
+                .build()
+                .loadModel();
+    }
+
+    @Test
+    void setBudget_whilePredictionsAreRefused_messagesAreConsistent() throws Exception {
+        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Pattern text =
+                Pattern.compile("a budget of ([0-9.]+) MB .* (?:about|at least) ([0-9.]+) MB");
+        AtomicBoolean ends = new AtomicBoolean();
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (ZooModel<NDList, NDList> model = load(file, "20MB")) {
+            PlanHandle plan = PlanHandle.of(model).orElseThrow();
+            Future<?> changes =
+                    thread.submit(
+                            () -> {
+                                while (!ends.get()) {
+                                    plan.setBudget("400MB");
+                                    plan.setBudget("20MB");
+                                }
+                                return null;
+                            });
+            for (int i = 0; i < 40; i++) {
+                try {
+                    predict(model, 512);
+                } catch (TranslateException e) {
+                    Matcher numbers = text.matcher(e.getMessage());
+                    assertTrue(numbers.find(), e.getMessage());
+                    assertTrue(
+                            Double.parseDouble(numbers.group(1))
+                                    < Double.parseDouble(numbers.group(2)),
+                            e.getMessage());
+                }
+            }
+            ends.set(true);
+            changes.get();
+        } finally {
+            thread.shutdownNow();
         }
     }
 

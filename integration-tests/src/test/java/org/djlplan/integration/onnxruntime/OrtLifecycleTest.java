@@ -36,6 +36,7 @@ import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
+import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.base.Throwables;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -91,6 +92,8 @@ class OrtLifecycleTest {
         try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
                 Predictor<NDList, NDList> predictor = model.newPredictor();
                 NDManager manager = model.getNDManager().newSubManager()) {
+            predictor.predict(OrtModels.image(manager, 512)).close();
+            // The arena with the first output is not used again.
             predictor.predict(OrtModels.image(manager, 512)).close();
             long large = ArenaPool.shared().metric().arenaBytes();
             Await.until(
@@ -222,6 +225,34 @@ class OrtLifecycleTest {
     }
 
     @Test
+    void maxRequest_predictionThatNeededMore_isRefusedFromThenOn() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        long needed;
+        try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            predictor.predict(OrtModels.image(manager, 32)).close();
+            predictor.predict(OrtModels.image(manager, 64)).close();
+            PlanReport.Peak peak = PlanHandle.of(model).orElseThrow().report().peak().orElseThrow();
+            assertEquals(List.of(List.of(1L, 3L, 64L, 64L)), peak.inputShapes());
+            needed = peak.predictionBytes();
+        }
+        try (ZooModel<NDList, NDList> model =
+                        OrtModels.planned(file, Map.of("memplan.maxRequest", needed - 1 + "B"));
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            predictor.predict(OrtModels.image(manager, 64)).close();
+            TranslateException e =
+                    assertThrows(
+                            TranslateException.class,
+                            () -> predictor.predict(OrtModels.image(manager, 64)));
+            assertInstanceOf(InputTooLargeException.class, e.getCause());
+            assertTrue(e.getMessage().contains(needed + " bytes"), e.getMessage());
+            predictor.predict(OrtModels.image(manager, 32)).close();
+        }
+    }
+
+    @Test
     void load_switchedOff_isStock() throws Exception {
         Path file = OrtModels.Kind.CLASSIFIER.write(folder);
         try (ZooModel<NDList, NDList> model =
@@ -239,6 +270,28 @@ class OrtLifecycleTest {
                 NDManager manager = model.getNDManager().newSubManager()) {
             predictor.predict(OrtModels.image(manager, 32)).close();
             assertTrue(PlanHandle.of(model).orElseThrow().report().predictions().online() >= 2);
+        }
+    }
+
+    @Test
+    void predict_randomNumbersVerified_answersAsStockAndStaysPlanned() throws Exception {
+        Path file = OnnxSketch.random().write(folder.resolve("random.onnx"));
+        float[] input = new float[8];
+        try (LogCapture log = LogCapture.echoing();
+                ZooModel<NDList, NDList> stock = OrtModels.stock(file);
+                ZooModel<NDList, NDList> model =
+                        OrtModels.planned(file, Map.of("memplan.verify", true));
+                Predictor<NDList, NDList> expected = stock.newPredictor();
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            NDArray first = expected.predict(new NDList(manager.create(input))).head();
+            NDArray answer = predictor.predict(new NDList(manager.create(input))).head();
+            assertArrayEquals(first.toFloatArray(), answer.toFloatArray());
+            predictor.predict(new NDList(manager.create(input))).close();
+            assertEquals(List.of(), log.ours("WARN"));
+            PlanReport report = PlanHandle.of(model).orElseThrow().report();
+            assertTrue(report.planned());
+            assertEquals(2, report.predictions().online());
         }
     }
 

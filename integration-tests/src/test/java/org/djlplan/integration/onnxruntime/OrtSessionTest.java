@@ -35,10 +35,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -144,10 +146,54 @@ class OrtSessionTest {
         }
     }
 
+    /** Returns how often a session of the application's own uses djl-plan's allocator. */
+    private static long allocationsOfOwnSession(Path file) throws Exception {
+        long before = OrtModels.allocations();
+        Class<?> type = Class.forName("ai.onnxruntime.OrtEnvironment");
+        Object environment = type.getMethod("getEnvironment").invoke(null);
+        Object session =
+                type.getMethod("createSession", String.class).invoke(environment, file.toString());
+        ((AutoCloseable) session).close();
+        return OrtModels.allocations() - before;
+    }
+
+    @Test
+    void createSession_afterALoadThatFoundNoFile_usesTheEnginesAllocator() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        OrtModels.planned(file).close();
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        assertThrows(IOException.class, () -> OrtModels.planned(empty).close());
+        assertEquals(0, allocationsOfOwnSession(file));
+        assertFalse(provider().getClass().getName().startsWith("org.djlplan"));
+    }
+
+    @Test
+    void load_failsOnAThreadThatEnds_leavesTheEnginesProvider() throws Exception {
+        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        OrtModels.planned(file).close();
+        Thread thread =
+                new Thread(
+                        () ->
+                                assertThrows(
+                                        IllegalStateException.class,
+                                        () -> withoutDownload(file).loadModel()));
+        thread.start();
+        thread.join();
+        Await.until(() -> !provider().getClass().getName().startsWith("org.djlplan"));
+    }
+
     @Test
     void load_afterOneThatAskedForNoEngine_isStock() throws Exception {
         Path file = OrtModels.Kind.CLASSIFIER.write(folder);
         OrtModels.planned(file).close();
+        assertThrows(IllegalStateException.class, () -> withoutDownload(file).loadModel());
+        try (ZooModel<NDList, NDList> stock = OrtModels.stock(file)) {
+            assertStock(stock);
+        }
+    }
+
+    /** Returns criteria whose load fails before DJL asks for the engine. */
+    private static Criteria<NDList, NDList> withoutDownload(Path file) {
         Progress failing =
                 (Progress)
                         Proxy.newProxyInstance(
@@ -156,15 +202,10 @@ class OrtSessionTest {
                                 (proxy, method, arguments) -> {
                                     throw new IllegalStateException("no download");
                                 });
-        Criteria<NDList, NDList> criteria =
-                OrtModels.criteria(file)
-                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()))
-                        .optProgress(failing)
-                        .build();
-        assertThrows(IllegalStateException.class, criteria::loadModel);
-        try (ZooModel<NDList, NDList> stock = OrtModels.stock(file)) {
-            assertStock(stock);
-        }
+        return OrtModels.criteria(file)
+                .optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()))
+                .optProgress(failing)
+                .build();
     }
 
     /** A block of which the first ones cannot be made. */
@@ -173,8 +214,8 @@ class OrtSessionTest {
         private static final List<AutoCloseable> SESSIONS = new ArrayList<>();
         private static int failures;
 
-        /** Whether the first block's manager takes nothing more until another block is made. */
-        private static boolean capsOnce;
+        /** The model's manager, if it takes nothing more from the first block to the next. */
+        private static Optional<NDManager> capped = Optional.empty();
 
         private final Block block;
 
@@ -189,7 +230,7 @@ class OrtSessionTest {
          */
         static FailingBlock of(Block block, int number) {
             SESSIONS.clear();
-            capsOnce = false;
+            capped = Optional.empty();
             failures = number;
             return new FailingBlock(block);
         }
@@ -200,23 +241,23 @@ class OrtSessionTest {
             if (SESSIONS.size() <= failures) {
                 throw new IllegalStateException("no block today");
             }
-            if (capsOnce) {
-                cap(manager, false);
+            if (capped.isPresent()) {
+                cap(capped.get(), false);
             }
             block =
                     (Block)
                             Class.forName("ai.djl.onnxruntime.engine.OrtSymbolBlock")
                                     .getConstructors()[0]
                                     .newInstance(session, manager);
-            if (capsOnce) {
-                cap(manager, SESSIONS.size() == 1);
+            if (capped.isPresent()) {
+                cap(capped.get(), SESSIONS.size() == 1);
             }
         }
 
         private static void cap(Object manager, boolean on) throws ReflectiveOperationException {
-            Field capped = BaseNDManager.class.getDeclaredField("capped");
-            capped.setAccessible(true);
-            ((AtomicBoolean) capped.get(manager)).set(on);
+            Field field = BaseNDManager.class.getDeclaredField("capped");
+            field.setAccessible(true);
+            ((AtomicBoolean) field.get(manager)).set(on);
         }
 
         @Override
@@ -301,7 +342,7 @@ class OrtSessionTest {
     @Test
     void load_memoryIsRefused_isStock() throws Exception {
         try (Model model = failing(0)) {
-            FailingBlock.capsOnce = true;
+            FailingBlock.capped = Optional.of(model.getNDManager());
             Translator<NDList, NDList> translator = OrtModels.plan(model);
             assertEquals(2, FailingBlock.SESSIONS.size());
             assertClosed(FailingBlock.SESSIONS.get(0));

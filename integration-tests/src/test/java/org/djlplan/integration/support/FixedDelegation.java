@@ -25,7 +25,7 @@ record FixedDelegation(
     }
 
     @Override
-    public DelegationChoice first(Graph graph) {
+    public DelegationChoice first(Graph graph, String identity) {
         return choice;
     }
 }

@@ -435,6 +435,44 @@ public final class OnnxSketch {
                 .output("y", Type.STRING, -1);
     }
 
+    /** Adds random numbers, of a generator with a seed, to {@code x} of N. */
+    public static OnnxSketch random() {
+        return new OnnxSketch()
+                .input("x", Type.FLOAT, -1)
+                .node("RandomNormalLike", "x", "r")
+                .with("seed", 7f)
+                .add()
+                .node("Add", "x r", "y")
+                .add()
+                .output("y", Type.FLOAT, -1);
+    }
+
+    /**
+     * Repeats {@code x} of 1×1 and computes as many outputs.
+     *
+     * @param rows of 1,000 outputs
+     */
+    public static OnnxSketch wide(long rows) {
+        return new OnnxSketch()
+                .input("x", Type.FLOAT, 1, 1)
+                .integers("shape", rows, 1000)
+                .node("Expand", "x shape", "wide")
+                .add()
+                .node("Sigmoid", "wide", "y")
+                .add()
+                .output("y", Type.FLOAT, rows, 1000);
+    }
+
+    /** Looks up rows of a table, which the engine leaves as it is: {@code x} of N to N×64. */
+    public static OnnxSketch table(long rows) {
+        return new OnnxSketch()
+                .input("x", Type.INT64, -1)
+                .weights("words", rows, 64)
+                .node("Gather", "words x", "y")
+                .add()
+                .output("y", Type.FLOAT, -1, 64);
+    }
+
     /** Carries a state along: {@code sound} of 1×N and {@code before} of 1×64. */
     public static OnnxSketch recurrent() {
         return new OnnxSketch()

@@ -27,7 +27,11 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 public final class Planned {
 
     private static final Set<String> APPLICATIONS =
-            Set.of("memplan.threads", "memplan.workers", "delegation.delegate");
+            Set.of(
+                    "memplan.threads",
+                    "memplan.workers",
+                    "delegation.delegate",
+                    "delegation.precision");
 
     private Planned() {}
 
@@ -35,7 +39,7 @@ public final class Planned {
      * Returns the arguments, and switches delegation off unless they configure it, because its
      * outputs are not the same bit by bit.
      */
-    private static Map<String, Object> complete(Map<String, ?> arguments) {
+    public static Map<String, Object> complete(Map<String, ?> arguments) {
         Map<String, Object> complete = new HashMap<>(arguments);
         if (arguments.keySet().stream().noneMatch(key -> key.startsWith("delegation."))) {
             complete.put("delegation.enabled", "false");

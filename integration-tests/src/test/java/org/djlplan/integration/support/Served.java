@@ -14,6 +14,7 @@ import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.internal.serving.ServedModel;
+import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -98,6 +99,7 @@ public final class Served {
 
     /** Opens a model whose candidates run in this process. */
     public static CandidateInterpreters candidates(Path file, String delegate) throws Exception {
-        return CandidateInterpreters.open(file, delegate, Tolerance.AUTO, Optional.empty());
+        return CandidateInterpreters.open(
+                file, FileIdentity.text(file), delegate, Tolerance.AUTO, Optional.empty());
     }
 }

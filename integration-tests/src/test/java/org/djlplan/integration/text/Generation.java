@@ -42,7 +42,8 @@ record Generation(int layers, int heads, int size, int words) {
                         .optEngine("PyTorch")
                         .optModelPath(file);
         if (planned) {
-            criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(translator));
+            criteria.optTranslatorFactory(
+                    PlannedTranslatorFactory.wrap(translator).with("delegation.enabled", false));
         } else {
             criteria.optTranslator(translator);
         }

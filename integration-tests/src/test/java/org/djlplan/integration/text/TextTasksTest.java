@@ -134,7 +134,12 @@ class TextTasksTest {
             throws Exception {
         try (ZooModel<I, O> stock = load(file, in, out, factory);
                 ZooModel<I, O> model =
-                        load(file, in, out, PlannedTranslatorFactory.wrap(factory))) {
+                        load(
+                                file,
+                                in,
+                                out,
+                                PlannedTranslatorFactory.wrap(factory)
+                                        .with("delegation.enabled", false))) {
             assertEquals(oneByOne(stock, inputs, print), oneByOne(model, inputs, print));
             assertPlanned(model, 2 * inputs.size());
         }
@@ -150,7 +155,12 @@ class TextTasksTest {
             throws Exception {
         try (ZooModel<I, O> stock = load(file, in, out, factory);
                 ZooModel<I, O> model =
-                        load(file, in, out, PlannedTranslatorFactory.wrap(factory))) {
+                        load(
+                                file,
+                                in,
+                                out,
+                                PlannedTranslatorFactory.wrap(factory)
+                                        .with("delegation.enabled", false))) {
             assertEquals(inBatches(stock, inputs, print), inBatches(model, inputs, print));
             assertPlanned(model, batches(inputs.size()));
         }
@@ -242,7 +252,9 @@ class TextTasksTest {
                     criteria(file, StringPair.class, float[].class);
             Criteria<StringPair, float[]> planned =
                     criteria(file, StringPair.class, float[].class)
-                            .optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
+                            .optTranslatorFactory(
+                                    PlannedTranslatorFactory.wrap(translator)
+                                            .with("delegation.enabled", false))
                             .build();
             try (ZooModel<StringPair, float[]> stock =
                             plain.optTranslator(translator).build().loadModel();
@@ -267,7 +279,8 @@ class TextTasksTest {
                 criteria(file, StringPair.class, float[].class)
                         .optArgument("reranking", true)
                         .optTranslatorFactory(
-                                PlannedTranslatorFactory.wrap(new TextEmbeddingTranslatorFactory()))
+                                PlannedTranslatorFactory.wrap(new TextEmbeddingTranslatorFactory())
+                                        .with("delegation.enabled", false))
                         .build();
         try (ZooModel<StringPair, float[]> stock = plain.build().loadModel();
                 ZooModel<StringPair, float[]> model = planned.loadModel()) {
@@ -289,7 +302,8 @@ class TextTasksTest {
                                 file,
                                 String.class,
                                 float[].class,
-                                PlannedTranslatorFactory.wrap(factory))) {
+                                PlannedTranslatorFactory.wrap(factory)
+                                        .with("delegation.enabled", false))) {
             List<String> expected = oneByOne(stock, texts(), Arrays::toString);
             List<Future<List<String>>> answers = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {

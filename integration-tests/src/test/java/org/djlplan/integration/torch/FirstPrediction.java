@@ -234,6 +234,7 @@ public final class FirstPrediction {
         return model.newPredictor(
                 planned
                         ? PlannedTranslatorFactory.wrap(new BareTranslator())
+                                .with("delegation.enabled", false)
                                 .newInstance(
                                         NDList.class,
                                         NDList.class,

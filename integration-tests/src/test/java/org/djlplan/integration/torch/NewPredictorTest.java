@@ -42,7 +42,9 @@ class NewPredictorTest {
                         .optEngine("PyTorch")
                         .optModelPath(file);
         if (planned) {
-            criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()));
+            criteria.optTranslatorFactory(
+                    PlannedTranslatorFactory.wrap(new NoopTranslator())
+                            .with("delegation.enabled", false));
         } else {
             criteria.optTranslator(new NoopTranslator());
         }

@@ -62,12 +62,15 @@ public final class Torch {
         return load(file, NDList.class, Planned.arguments(arguments), Planned.factory(arguments));
     }
 
-    /** Loads a file planned, with the caller's translator factory. */
+    /**
+     * Loads a file planned, with the caller's translator factory. It is not rewritten, unless the
+     * options are about delegation.
+     */
     public static <O> ZooModel<NDList, O> load(
             Path file, Class<O> output, Map<String, ?> arguments, TranslatorFactory factory)
             throws IOException, ModelException {
         Criteria.Builder<NDList, O> criteria = criteria(file, output).optTranslatorFactory(factory);
-        arguments.forEach(criteria::optArgument);
+        Planned.complete(arguments).forEach(criteria::optArgument);
         return criteria.build().loadModel();
     }
 

@@ -5,6 +5,7 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.types.DataType;
 import java.util.List;
+import java.util.stream.Stream;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -57,6 +58,27 @@ public final class TorchScriptModels {
                             false,
                             true));
 
+    /** Models that must not be rewritten, or are hard to rewrite. */
+    private static final ImmutableList<TorchScriptModel> HOSTILE =
+            ImmutableList.of(
+                    new TorchScriptModel(
+                            "random_noise", List.of(floats(shape(4, 16))), true, false),
+                    new TorchScriptModel(
+                            "always_dropout", List.of(floats(shape(4, 16))), true, false),
+                    new TorchScriptModel(
+                            "running_mean", List.of(floats(shape(4, 16))), true, false),
+                    pure("training_norm", images(3, 16, 24)),
+                    pure("several_methods", floats(shape(4, 16))),
+                    pure("double_precision", floats(shape(4, 16)), floats(shape(9, 16))),
+                    pure("no_bias", floats(shape(4, 16)), floats(shape(50, 16))),
+                    pure("raises", floats(shape(4, 16))),
+                    pure("not_finite", floats(shape(4, 16))),
+                    pure("chaotic", floats(shape(4, 16))),
+                    pure("quantized", floats(shape(4, 16))),
+                    pure("outlier_channel", floats(shape(4, 64))),
+                    pure("large_weights", floats(shape(4, 64))),
+                    pure("large_rows", identifiers(1, 8)));
+
     private static final ImmutableList<String> TEXTS =
             ImmutableList.of(
                     "text_states",
@@ -79,9 +101,17 @@ public final class TorchScriptModels {
         return ALL.stream().filter(model -> !model.stateful()).toList();
     }
 
+    /** Returns further models that must not be rewritten, or are hard to rewrite. */
+    public static List<TorchScriptModel> hostile() {
+        return HOSTILE;
+    }
+
     /** Returns the model of a name. */
     public static TorchScriptModel named(String name) {
-        return ALL.stream().filter(model -> model.name().equals(name)).findFirst().orElseThrow();
+        return Stream.concat(ALL.stream(), HOSTILE.stream())
+                .filter(model -> model.name().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     /** Returns the names of the models that read or write text. */

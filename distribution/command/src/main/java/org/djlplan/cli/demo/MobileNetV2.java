@@ -23,6 +23,9 @@ public final class MobileNetV2 {
                     new Stage(6, 160, 3, 2),
                     new Stage(6, 320, 1, 1));
 
+    /** The number of classes. */
+    public static final int CLASSES = 1001;
+
     /**
      * Bottlenecks in a row.
      *
@@ -48,7 +51,7 @@ public final class MobileNetV2 {
         }
         x = network.conv2d(x, 1280, 1, 1, Activation.RELU6);
         x = network.averagePool(x, 7, 7, Padding.VALID);
-        x = network.conv2d(x, 1001, 1, 1, Activation.NONE);
+        x = network.conv2d(x, CLASSES, 1, 1, Activation.NONE);
         x = network.squeeze(x, 1, 2);
         return network.output(network.softmax(x)).build();
     }

@@ -30,6 +30,7 @@ final class KeyFacts {
                     "maxMemoryBytes",
                     "native",
                     "objective",
+                    "precision",
                     DelegableModel.SHAPES,
                     "threads",
                     "tolerance");
@@ -41,6 +42,7 @@ final class KeyFacts {
                     DelegationKey.OBJECTIVE.key(),
                     DelegationKey.MAX_MEMORY.key(),
                     DelegationKey.TOLERANCE.key(),
+                    DelegationKey.PRECISION.key(),
                     DelegationKey.EXCLUDE.key(),
                     DelegationKey.DELEGATE.key());
 

@@ -19,7 +19,9 @@ final class ModelOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "MODEL", description = "The model's file (.tflite).")
+    @Parameters(
+            paramLabel = "MODEL",
+            description = "The model's file (.tflite; tune: also TorchScript, .pt).")
     private String model;
 
     @Option(
@@ -42,6 +44,18 @@ final class ModelOptions {
     }
 
     /**
+     * Returns the model's file, which may be a TorchScript model.
+     *
+     * @throws ParameterException if its name is not that of a model that can be measured
+     * @throws IllegalStateException if the file cannot be read
+     */
+    Path fileOfEitherEngine() {
+        return TorchScriptModels.has(Path.of(model)) && delegate().isEmpty()
+                ? readable(Path.of(model))
+                : file();
+    }
+
+    /**
      * Returns the model's file.
      *
      * @throws ParameterException if its name is not that of a TensorFlow Lite model
@@ -54,7 +68,10 @@ final class ModelOptions {
                     spec.commandLine(),
                     "'" + model + "': only TensorFlow Lite models (.tflite) have a delegate");
         }
-        Path file = Path.of(model);
+        return readable(Path.of(model));
+    }
+
+    private static Path readable(Path file) {
         if (!Files.exists(file)) {
             throw new IllegalStateException("no such model: " + file);
         }

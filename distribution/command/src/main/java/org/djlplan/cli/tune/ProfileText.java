@@ -63,8 +63,12 @@ final class ProfileText {
 
     private String heading(Map<String, String> facts) {
         StringBuilder heading = new StringBuilder(graph.name()).append(": ");
-        heading.append(graph.operators().size()).append(" operators, ");
-        heading.append(table.partitions().size()).append(" partitions");
+        if (graph.operators().isEmpty()) {
+            heading.append(table.entries().size()).append(" candidates");
+        } else {
+            heading.append(graph.operators().size()).append(" operators, ");
+            heading.append(table.partitions().size()).append(" partitions");
+        }
         facts.entrySet().stream()
                 .filter(fact -> KeyFacts.SHOWN.contains(fact.getKey()))
                 .forEach(fact -> heading.append(", ").append(KeyFacts.text(fact)));

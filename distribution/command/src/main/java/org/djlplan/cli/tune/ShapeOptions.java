@@ -4,8 +4,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.ShapeMix;
+import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.collect.Lists;
 import picocli.CommandLine.ITypeConverter;
@@ -26,13 +28,15 @@ final class ShapeOptions {
 
     @Option(
             names = "--input-shape",
-            paramLabel = "D,D,…",
+            paramLabel = "D,D,…[:TYPE]",
             converter = Converter.class,
             description =
                     "Measure at this shape instead of the one in the file, once per input; required"
                             + " if the shapes in the file are placeholders. Given again for each input,"
                             + " up to three times: the result of three shapes serves all that they"
-                            + " enclose. Loads with delegation.enabled=every-shape use it.")
+                            + " enclose. Loads with delegation.enabled=every-shape use it. For a"
+                            + " TorchScript model required, once per input, with a type such as int64"
+                            + " unless it is float32.")
     private List<Typed> shapes = new ArrayList<>();
 
     /** For picocli. */
@@ -79,24 +83,51 @@ final class ShapeOptions {
         return Optional.of(new ShapeMix(all, all.size() == 1 ? RARELY : 1));
     }
 
+    /**
+     * Returns the inputs of a model whose file does not describe them.
+     *
+     * @throws ParameterException if none are given
+     */
+    List<ArrayType> inputs() {
+        if (shapes.isEmpty()) {
+            throw wrong("is required, once per input, for a TorchScript model");
+        }
+        return shapes.stream()
+                .map(
+                        each ->
+                                new ArrayType(
+                                        each.type().orElse("float32"),
+                                        each.dimensions().stream().map(Long::valueOf).toList()))
+                .toList();
+    }
+
     private ParameterException wrong(String why) {
         return new ParameterException(spec.commandLine(), "--input-shape: " + why);
     }
 
     /** A shape; picocli would add the elements of a bare list one by one. */
-    private record Typed(List<Integer> dimensions) {}
+    private record Typed(List<Integer> dimensions, Optional<String> type) {}
 
     /** Reads {@code 1,16000} or {@code scalar}. */
     private static final class Converter implements ITypeConverter<Typed> {
+
+        private static final ImmutableSet<String> TYPES =
+                ImmutableSet.of("float32", "float64", "int32", "int64", "int8", "uint8");
+
         @Override
         public Typed convert(String text) {
+            List<String> parts = Splitter.on(':').limit(2).splitToList(text);
+            Optional<String> type = parts.stream().skip(1).findFirst();
             try {
                 List<Integer> dimensions =
-                        text.equals("scalar")
+                        parts.get(0).equals("scalar")
                                 ? List.of()
-                                : Arrays.stream(text.split(",", -1)).map(Integer::valueOf).toList();
-                if (dimensions.stream().allMatch(dimension -> dimension > 0)) {
-                    return new Typed(dimensions);
+                                : Arrays.stream(parts.get(0).split(",", -1))
+                                        .map(Integer::valueOf)
+                                        .toList();
+                if (dimensions.stream().allMatch(dimension -> dimension > 0)
+                        && type.map(TYPES::contains).orElse(true)) {
+                    return new Typed(dimensions, type);
                 }
             } catch (NumberFormatException e) {
                 // The same message as for dimensions below 1.

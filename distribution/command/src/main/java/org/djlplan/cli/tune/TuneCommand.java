@@ -14,7 +14,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.djlplan.cli.CliCommand;
 import org.djlplan.cli.ProgressLine;
+import org.djlplan.cli.TextTable;
 import org.djlplan.cli.tune.TuneOptions.Setting;
+import org.djlplan.delegation.internal.DelegationKey;
 import org.djlplan.delegation.internal.DelegationOptions;
 import org.djlplan.delegation.internal.Tuning;
 import org.djlplan.delegation.internal.choice.ProfileTable;
@@ -28,6 +30,7 @@ import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.thirdparty.guava.collect.ContiguousSet;
@@ -83,7 +86,7 @@ public final class TuneCommand implements CliCommand {
             description =
                     "Also print for each operator whether it is delegated, and if not, why; one"
                             + " line for consecutive operators with the same reason, unless --all is"
-                            + " given.")
+                            + " given. For a TorchScript model: why each rewrite is chosen or not.")
     private boolean explain;
 
     @Option(names = "--all", description = "With --explain: a line for each operator.")
@@ -100,13 +103,20 @@ public final class TuneCommand implements CliCommand {
         if (all && !explain) {
             throw new ParameterException(spec.commandLine(), "--all goes with --explain only");
         }
-        Path file = model.file();
+        Path file = model.fileOfEitherEngine();
+        boolean torch = TorchScriptModels.has(file);
+        if (torch && exhaustive) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--exhaustive is about operators, which a TorchScript model does not delegate:"
+                            + " all its rewrites are always measured");
+        }
         List<Setting> settings = options.settings(model.delegate(), exhaustive);
         if (show) {
             return show(file);
         }
         Optional<Path> into = options.into();
-        Optional<ShapeMix> mix = shapes.mix(TfLiteModels.graph(file));
+        Optional<ShapeMix> mix = torch ? Optional.empty() : shapes.mix(TfLiteModels.graph(file));
         if (mix.isPresent() && into.isPresent()) {
             throw new ParameterException(
                     spec.commandLine(),
@@ -115,7 +125,10 @@ public final class TuneCommand implements CliCommand {
         }
         List<DelegableModel> models = new ArrayList<>();
         for (Setting setting : settings) {
-            models.add(TfLiteModels.open(file, setting.plan(), mix));
+            models.add(
+                    torch
+                            ? TorchScriptModels.open(file, shapes.inputs())
+                            : TfLiteModels.open(file, setting.plan(), mix));
         }
         Output output = new Output(models.get(0).graph(), file);
         Optional<Boolean> measured =
@@ -172,6 +185,13 @@ public final class TuneCommand implements CliCommand {
             tuning.copyTo(into.get(), table);
         }
         output.add(new Kept<>(tuning.key(), table), objection.isEmpty());
+        if (!setting.precision().isLower()) {
+            for (String name : measurable.precisions()) {
+                Precision precision = Precision.parse(name).orElseThrow();
+                Tuning.tryOut(measurable, setting, precision)
+                        .ifPresent(tried -> output.add(precision, tried));
+            }
+        }
         return anyMeasured(table);
     }
 
@@ -215,7 +235,11 @@ public final class TuneCommand implements CliCommand {
             complain("no measurement of " + file + " is stored");
             return ExitCode.SOFTWARE;
         }
-        Output output = new Output(TfLiteModels.graph(file), file);
+        Graph graph =
+                TorchScriptModels.has(file)
+                        ? TorchScriptModels.graph(file)
+                        : TfLiteModels.graph(file);
+        Output output = new Output(graph, file);
         all.forEach(kept -> output.add(kept, true));
         output.end();
         return ExitCode.OK;
@@ -227,6 +251,9 @@ public final class TuneCommand implements CliCommand {
         err.flush();
     }
 
+    /** Why operators are delegated or not, or which rewrite is chosen. */
+    private record Explanation(String text, JsonArray json) {}
+
     /** Prints tables as they become available, or one JSON object at the end. */
     private final class Output {
 
@@ -234,6 +261,7 @@ public final class TuneCommand implements CliCommand {
         private final Graph graph;
         private final JsonObject object = new JsonObject();
         private final JsonArray tables = new JsonArray();
+        private final JsonObject lowerPrecisions = new JsonObject();
         private boolean first = true;
 
         Output(Graph graph, Path file) {
@@ -244,7 +272,7 @@ public final class TuneCommand implements CliCommand {
         }
 
         void add(Kept<ProfileTable> kept, boolean isKept) {
-            Optional<Explained> explained =
+            Optional<Explanation> explained =
                     explain ? Optional.of(explained(kept)) : Optional.empty();
             if (json) {
                 JsonObject table = ProfileJson.of(graph, kept.key().facts(), kept.value(), isKept);
@@ -259,14 +287,32 @@ public final class TuneCommand implements CliCommand {
                 if (isKept) {
                     out.println(KeyFacts.loadsText(kept.key().facts()));
                 }
-                explained.ifPresent(it -> out.print(it.summary() + "\n" + it.table(all).text()));
+                explained.ifPresent(it -> out.print(it.text()));
                 out.flush();
             }
             first = false;
         }
 
-        private Explained explained(Kept<ProfileTable> kept) {
-            return Explained.of(graph, kept.key().facts(), kept.value());
+        /** Prints what a precision would bring that loads do not permit yet. */
+        void add(Precision precision, ProfileTable tried) {
+            String option = DelegationKey.PRECISION.key() + '=' + precision.name();
+            if (json) {
+                lowerPrecisions.addProperty(precision.name(), tried.reason());
+                object.add("lowerPrecisions", lowerPrecisions);
+            } else {
+                out.println(option + " would choose " + TextTable.plain(tried.reason()));
+                out.flush();
+            }
+        }
+
+        private Explanation explained(Kept<ProfileTable> kept) {
+            if (graph.operators().isEmpty()) {
+                ExplainedRecipes recipes = ExplainedRecipes.of(kept.value());
+                return new Explanation(recipes.table().text(), recipes.json());
+            }
+            Explained operators = Explained.of(graph, kept.key().facts(), kept.value());
+            return new Explanation(
+                    operators.summary() + "\n" + operators.table(all).text(), operators.json());
         }
 
         void end() {

@@ -4,6 +4,7 @@ import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -40,6 +41,8 @@ public final class CsvFiles {
         RecordCollector records = new RecordCollector();
         try (Reader reader = Files.newBufferedReader(file)) {
             new CsvTable(reader, RECORD_COLUMNS).forEach(records::add);
+        } catch (CharacterCodingException e) {
+            throw notText(RECORD_COLUMNS);
         }
         return records.build();
     }
@@ -64,10 +67,19 @@ public final class CsvFiles {
                                 offsets.add(row.number(OFFSET, Long.MIN_VALUE, Long.MAX_VALUE));
                                 row.optionalText(ALIAS).ifPresent(alias -> linked.add(row));
                             });
+        } catch (CharacterCodingException e) {
+            throw notText(columns);
         }
         CsvRecords read = records.build();
         PlanningProblem problem = new PlanningProblem(read.records(), records.aliasClasses(linked));
         return new CsvPlan(problem, records.byTensor(offsets), read.ids());
+    }
+
+    private static CsvFormatException notText(List<String> columns) {
+        return new CsvFormatException(
+                1,
+                columns.get(0),
+                "this is not a text file with the columns " + String.join(",", columns));
     }
 
     /** Writes a plan; the column {@code alias} names the tensor that stands for the alias class. */

@@ -44,30 +44,55 @@ public final class SharedObjectsValidator {
             int tensor = record.tensor();
             Integer object = objects.get(tensor);
             if (object == null) {
-                violations.add(new SharedObjectsViolation.NoObject(tensor));
+                violations.add(noObject(tensor));
             } else if (object < 0 || object >= objectBytes.size()) {
-                violations.add(
-                        new SharedObjectsViolation.UnknownObject(
-                                tensor, object, objectBytes.size()));
+                violations.add(unknownObject(tensor, object, objectBytes.size()));
             } else {
                 offsets.put(tensor, starts[object]);
                 if (objectBytes.get(object) < record.bytes()) {
-                    violations.add(
-                            new SharedObjectsViolation.ObjectTooSmall(
-                                    tensor, record.bytes(), objectBytes.get(object)));
+                    violations.add(objectTooSmall(tensor, record.bytes(), objectBytes.get(object)));
                 }
             }
         }
         long arenaBytes = starts[objectBytes.size()];
         for (Violation found : PlanValidator.violations(problem, offsets, arenaBytes, 1)) {
-            if (found instanceof Violation.AliasApart) {
+            int first = found.tensors().get(0);
+            int last = found.tensors().get(found.tensors().size() - 1);
+            if (found.rule().equals(Violation.ALIAS_APART)) {
                 violations.add(found);
-            } else if (found instanceof Violation.Overlap overlap
-                    && objects.get(overlap.tensor()).equals(objects.get(overlap.other()))) {
-                violations.add(
-                        new SharedObjectsViolation.ObjectInUse(overlap.tensor(), overlap.other()));
+            } else if (found.rule().equals(Violation.OVERLAP)
+                    && objects.get(first).equals(objects.get(last))) {
+                violations.add(objectInUse(first, last));
             }
         }
         return violations.build();
+    }
+
+    static Violation noObject(int tensor) {
+        return new Violation("no-object", ImmutableList.of(tensor), "%s has no object");
+    }
+
+    /** A tensor's object is not among the plan's objects. */
+    static Violation unknownObject(int tensor, int object, int objects) {
+        return new Violation(
+                "unknown-object",
+                ImmutableList.of(tensor),
+                "%s has object number " + object + " of " + objects);
+    }
+
+    /** A tensor is larger than its object. */
+    static Violation objectTooSmall(int tensor, long tensorBytes, long objectBytes) {
+        return new Violation(
+                "object-too-small",
+                ImmutableList.of(tensor),
+                "%s has " + tensorBytes + " bytes in an object of " + objectBytes);
+    }
+
+    /** Two tensors that do not share a place are alive at once in one object. */
+    static Violation objectInUse(int tensor, int other) {
+        return new Violation(
+                "object-in-use",
+                ImmutableList.of(tensor, other),
+                "%s and %s are alive at once in one object");
     }
 }

@@ -73,12 +73,23 @@ class CommandUsageTest {
 
     @Test
     void model_ofAnotherEngine_hasNoDelegate() {
-        for (String other : new String[] {"net.pt", "zoo:resnet18", "block:a.B", "net"}) {
+        for (String other : new String[] {"net.onnx", "zoo:resnet18", "block:a.B", "net"}) {
             assertEquals(2, tune(other), err);
             assertTrue(err.contains("only TensorFlow Lite models (.tflite) have a delegate"), err);
             assertEquals(2, study(other), err);
             assertTrue(err.contains("only TensorFlow Lite models (.tflite) have a delegate"), err);
         }
+        assertEquals(2, study("net.pt"), err);
+        assertTrue(err.contains("only TensorFlow Lite models (.tflite) have a delegate"), err);
+    }
+
+    @Test
+    void tune_torchScript_needsShapesAndIsNeverExhaustive() throws IOException {
+        String file = Files.createFile(folder.resolve("net.pt")).toString();
+        assertEquals(2, tune("--exhaustive", "--input-shape", "1,3", file), err);
+        assertTrue(err.contains("all its rewrites are always measured"), err);
+        assertEquals(2, tune(file), err);
+        assertTrue(err.contains("is required, once per input, for a TorchScript model"), err);
     }
 
     @Test

@@ -75,13 +75,21 @@ class KeyFactsTest {
         assertEquals(
                 "found by loads with memplan.threads=2; other values of memplan.threads,"
                         + " delegation.objective, delegation.maxMemory, delegation.tolerance,"
-                        + " delegation.exclude, delegation.delegate ask for a measurement of their own",
+                        + " delegation.precision, delegation.exclude, delegation.delegate ask for a measurement of their own",
                 text);
     }
 
     @Test
     void loadsOptions_usualThreads_areNone() {
         assertEquals(List.of(), KeyFacts.loadsOptions(Map.of("cores", "4", "threads", "1,2,4")));
+    }
+
+    @Test
+    void loads_lowerPrecision_isNamed() {
+        assertEquals(
+                Map.of("delegation.precision", "int8:0.98", "memplan.threads", "2"),
+                KeyFacts.loads(
+                        Map.of("precision", "int8:0.98", "tolerance", "auto", "threads", "2")));
     }
 
     @Test

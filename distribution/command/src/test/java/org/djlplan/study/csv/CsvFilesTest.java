@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -22,6 +21,7 @@ import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.Problems;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 class CsvFilesTest {
@@ -136,13 +136,24 @@ class CsvFilesTest {
     }
 
     @Test
-    void readRecords_noFileOrNoText_isAnIoError() throws IOException {
+    void readRecords_noFile_isAnIoError() {
         assertThrows(
                 NoSuchFileException.class,
                 () -> CsvFiles.readRecords(folder.resolve("missing.csv")));
+    }
+
+    @Test
+    void read_noText_namesTheColumns() throws IOException {
         Path bytes =
                 Files.write(folder.resolve("bytes.csv"), new byte[] {(byte) 0xff, (byte) 0xfe});
-        assertThrows(MalformedInputException.class, () -> CsvFiles.readRecords(bytes));
+        for (Executable reads :
+                List.<Executable>of(
+                        () -> CsvFiles.readRecords(bytes), () -> CsvFiles.readPlan(bytes))) {
+            String message = assertThrows(CsvFormatException.class, reads).getMessage();
+            assertTrue(
+                    message.contains("not a text file with the columns id,lower,upper,size"),
+                    message);
+        }
     }
 
     @Test

@@ -302,11 +302,11 @@ class ExplanationTest {
         measured(set(), 9);
         failed(ALL, Kind.TIMED_OUT, "no answer in 30 s");
         failed(set(5, 6), Kind.CRASHED, "exit code 139\nmore");
-        failed(set(8), Kind.REFUSED, "");
+        failed(set(8), Kind.REFUSED, "no memory");
         List<Verdict> verdicts = verdicts(set());
         assertEquals(
                 "failed: crashed in a set of 2 operators: exit code 139", text(verdicts.get(5)));
-        assertEquals("failed: refused alone", text(verdicts.get(8)));
+        assertEquals("failed: refused alone: no memory", text(verdicts.get(8)));
         assertEquals(
                 "failed: timed out in a set of 6 operators: no answer in 30 s",
                 text(verdicts.get(1)));

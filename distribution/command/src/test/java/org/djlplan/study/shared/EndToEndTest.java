@@ -2,7 +2,6 @@ package org.djlplan.study.shared;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
@@ -13,9 +12,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
-import org.djlplan.memplan.internal.plan.PlanValidator;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
-import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.Problems;
 import org.djlplan.memplan.testing.Vectors;
 import org.junit.jupiter.api.Test;
@@ -51,21 +48,6 @@ class EndToEndTest {
     }
 
     @Test
-    void plan_arenaOverflows_isAnError() {
-        PlanningProblem huge =
-                new PlanningProblem(
-                        List.of(
-                                new UsageRecord(0, 0, 1, Long.MAX_VALUE),
-                                new UsageRecord(1, 1, 2, Long.MAX_VALUE)));
-        for (SharedObjectsStrategy strategy : SharedStrategies.all()) {
-            assertThrows(
-                    ArithmeticException.class,
-                    () -> new EndToEnd(strategy).plan(huge),
-                    strategy::name);
-        }
-    }
-
-    @Test
     void admits_always_equalsStrategysAdmits() {
         EndToEnd flow = new EndToEnd(new MinCostFlow());
         assertEquals(new MinCostFlow().largestProblem(), flow.largestProblem());
@@ -73,12 +55,11 @@ class EndToEndTest {
     }
 
     @Property(tries = 200)
-    void plan_anyProblem_isValidAndAsLargeAsTheObjects(
-            @ForAll("problems") PlanningProblem problem) {
+    void plan_anyProblem_isAsLargeAsTheObjects(@ForAll("problems") PlanningProblem problem) {
         for (SharedObjectsStrategy strategy : SharedStrategies.all()) {
-            OffsetPlan plan = new EndToEnd(strategy).plan(problem);
-            assertEquals(List.of(), PlanValidator.violations(plan, 1), strategy::name);
-            assertEquals(strategy.plan(problem).totalBytes(), plan.totalBytes());
+            assertEquals(
+                    strategy.plan(problem).totalBytes(),
+                    new EndToEnd(strategy).plan(problem).totalBytes());
         }
     }
 

@@ -45,10 +45,10 @@ class SharedObjectsValidatorTest {
     @Test
     void violations_bothAliveAtOneOperator_namesBothTensors() {
         assertEquals(
-                List.of(new SharedObjectsViolation.ObjectInUse(0, 1)),
+                List.of(SharedObjectsValidator.objectInUse(0, 1)),
                 check(List.of(64L, 64L), 0, 0, 1));
         assertEquals(
-                List.of(new SharedObjectsViolation.ObjectInUse(1, 2)),
+                List.of(SharedObjectsValidator.objectInUse(1, 2)),
                 check(List.of(64L, 64L), 0, 1, 1));
     }
 
@@ -57,15 +57,15 @@ class SharedObjectsValidatorTest {
         PlanningProblem problem = new PlanningProblem(records(0, 9, 1, 1, 2, 1, 4, 5, 1));
         assertEquals(
                 List.of(
-                        new SharedObjectsViolation.ObjectInUse(0, 1),
-                        new SharedObjectsViolation.ObjectInUse(0, 2)),
+                        SharedObjectsValidator.objectInUse(0, 1),
+                        SharedObjectsValidator.objectInUse(0, 2)),
                 check(problem, List.of(1L), 0, 0, 0));
     }
 
     @Test
     void violations_objectTooSmall_isNamed() {
         assertEquals(
-                List.of(new SharedObjectsViolation.ObjectTooSmall(1, 64, 63)),
+                List.of(SharedObjectsValidator.objectTooSmall(1, 64, 63)),
                 check(List.of(64L, 63L), 0, 1, 0));
     }
 
@@ -73,15 +73,14 @@ class SharedObjectsValidatorTest {
     void violations_noSuchObject_isNamed() {
         assertEquals(
                 List.of(
-                        new SharedObjectsViolation.UnknownObject(1, 2, 2),
-                        new SharedObjectsViolation.UnknownObject(2, -1, 2)),
+                        SharedObjectsValidator.unknownObject(1, 2, 2),
+                        SharedObjectsValidator.unknownObject(2, -1, 2)),
                 check(List.of(64L, 64L), 0, 2, -1));
     }
 
     @Test
     void violations_tensorWithoutObject_isNamed() {
-        assertEquals(
-                List.of(new SharedObjectsViolation.NoObject(2)), check(List.of(64L, 64L), 0, 1));
+        assertEquals(List.of(SharedObjectsValidator.noObject(2)), check(List.of(64L, 64L), 0, 1));
     }
 
     @Test
@@ -89,9 +88,7 @@ class SharedObjectsValidatorTest {
         PlanningProblem problem = new PlanningProblem(CHAIN, List.of(List.of(0, 1)));
         assertEquals(List.of(), check(problem, List.of(64L, 64L), 0, 0, 1));
         assertEquals(
-                List.of(
-                        new Violation.AliasApart(1, 0),
-                        new SharedObjectsViolation.ObjectInUse(0, 2)),
+                List.of(Violation.aliasApart(1, 0), SharedObjectsValidator.objectInUse(0, 2)),
                 check(problem, List.of(64L, 64L), 0, 1, 0));
     }
 
@@ -101,25 +98,25 @@ class SharedObjectsValidatorTest {
         PlanningProblem problem =
                 new PlanningProblem(records(0, 0, 8, 1, 1, 8, 2, 2, 8), List.of(List.of(0, 2)));
         assertEquals(
-                List.of(new SharedObjectsViolation.ObjectInUse(0, 1)),
+                List.of(SharedObjectsValidator.objectInUse(0, 1)),
                 check(problem, List.of(8L), 0, 0, 0));
     }
 
     @Test
     void describe_everyRule_isASentence() {
         List<String> one = List.of("a");
-        assertEquals("a has no object", new SharedObjectsViolation.NoObject(0).describe(one));
+        assertEquals("a has no object", SharedObjectsValidator.noObject(0).describe(one));
         assertEquals(
                 "a has object number 3 of 2",
-                new SharedObjectsViolation.UnknownObject(0, 3, 2).describe(one));
+                SharedObjectsValidator.unknownObject(0, 3, 2).describe(one));
         assertEquals(
                 "a has 64 bytes in an object of 8",
-                new SharedObjectsViolation.ObjectTooSmall(0, 64, 8).describe(one));
+                SharedObjectsValidator.objectTooSmall(0, 64, 8).describe(one));
         assertEquals(
                 "a and b are alive at once in one object",
-                new SharedObjectsViolation.ObjectInUse(0, 1).describe(List.of("a", "b")));
-        assertEquals("object-in-use", new SharedObjectsViolation.ObjectInUse(0, 1).rule());
-        assertEquals(List.of(0, 1), new SharedObjectsViolation.ObjectInUse(0, 1).tensors());
+                SharedObjectsValidator.objectInUse(0, 1).describe(List.of("a", "b")));
+        assertEquals("object-in-use", SharedObjectsValidator.objectInUse(0, 1).rule());
+        assertEquals(List.of(0, 1), SharedObjectsValidator.objectInUse(0, 1).tensors());
     }
 
     @Test

@@ -17,6 +17,8 @@ import org.djlplan.delegation.internal.partition.Units;
 import org.djlplan.delegation.internal.partition.Units.Unit;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -46,6 +48,8 @@ public record ProfileTable(
         partitions = copy(partitions);
         entries = ImmutableList.copyOf(entries);
         lighter = ImmutableList.copyOf(lighter);
+        reason = CharMatcher.javaIsoControl().replaceFrom(reason, ' ');
+        caveat = caveat.map(text -> CharMatcher.javaIsoControl().replaceFrom(text, ' '));
         checkArgument(
                 chosen.isStock() || measured(entries, chosen).isPresent(),
                 "%s was not measured",
@@ -97,6 +101,11 @@ public record ProfileTable(
                 partitions, entries, chosen, lighter, reason, caution, inferences, nanos);
     }
 
+    /** Returns this table with another choice. */
+    public ProfileTable choosing(Candidate other, String why) {
+        return new ProfileTable(partitions, entries, other, why, inferences, nanos);
+    }
+
     private static List<SortedSet<Integer>> copy(Collection<? extends SortedSet<Integer>> sets) {
         List<SortedSet<Integer>> copies = new ArrayList<>();
         for (SortedSet<Integer> set : sets) {
@@ -126,9 +135,7 @@ public record ProfileTable(
         public String of(Entry.Measured chosen, List<Entry> entries) {
             StringBuilder line = new StringBuilder(name(chosen.candidate()));
             if (request.threads().size() > 1) {
-                int threads = chosen.candidate().threads();
-                line.append(
-                        threads == -1 ? " with the engine's threads" : " with threads: " + threads);
+                line.append(onThreads(chosen.candidate().threads()));
             }
             line.append(": ").append(millis(chosen));
             if (showsMemory()) {
@@ -147,7 +154,10 @@ public record ProfileTable(
             best(entries, entry -> entry.candidate().isStock())
                     .filter(stock -> !chosen.candidate().isStock())
                     .ifPresent(stock -> line.append(compared(chosen, stock, request.stock())));
-            return line.append(passedOver(chosen, entries)).append(rejected(entries)).toString();
+            return line.append(passedOver(chosen, entries))
+                    .append(lowerPrecision(chosen.candidate(), entries))
+                    .append(rejected(entries))
+                    .toString();
         }
 
         private boolean showsMemory() {
@@ -173,16 +183,61 @@ public record ProfileTable(
             return text.toString();
         }
 
+        /** Returns how close the permitted lower precision is, or why it was not taken. */
+        private String lowerPrecision(Candidate chosen, List<Entry> entries) {
+            return entries.stream()
+                    .filter(entry -> request.tolerance().isLower(entry.candidate()))
+                    .map(entry -> "; " + entry.candidate().recipe() + lowerPrecision(chosen, entry))
+                    .findFirst()
+                    .orElse("");
+        }
+
+        private String lowerPrecision(Candidate chosen, Entry entry) {
+            if (entry instanceof Entry.Measured measured) {
+                double cosine =
+                        measured.errors().stream()
+                                .mapToDouble(OutputError::leastCosine)
+                                .min()
+                                .orElse(1);
+                String close = String.format(Locale.ROOT, ": cosine at least %.5f", cosine);
+                return chosen.equals(entry.candidate())
+                        ? close
+                        : close + ", not 5 % faster at all shapes: " + millis(measured);
+            }
+            if (entry instanceof Entry.Wrong wrong) {
+                double error =
+                        wrong.errors().stream()
+                                .mapToDouble(e -> Math.max(e.difference(), e.deviation().spread()))
+                                .max()
+                                .orElse(0);
+                double limit =
+                        request.tolerance().of(entry.candidate()).limit(wrong.errors().get(0));
+                return Double.isInfinite(error)
+                        ? " is refused: its outputs are not finite where stock's are, or the reverse"
+                        : String.format(
+                                Locale.ROOT,
+                                " is refused: the relative error of an output is %.3g, above %.3g"
+                                        + " (%s)",
+                                error,
+                                limit,
+                                request.tolerance().precision());
+            }
+            return " is refused: " + ((Entry.Failed) entry).message();
+        }
+
         /** Returns the number of rejected candidates, and the reason of the first one. */
         public String rejected(List<Entry> entries) {
             List<Entry> rejected =
-                    entries.stream().filter(entry -> !(entry instanceof Entry.Measured)).toList();
+                    entries.stream()
+                            .filter(entry -> !(entry instanceof Entry.Measured))
+                            .filter(entry -> !request.tolerance().isLower(entry.candidate()))
+                            .toList();
             if (rejected.isEmpty()) {
                 return "";
             }
             String first =
                     rejected.get(0) instanceof Entry.Failed failed
-                            ? failed.message().lines().findFirst().orElse("it failed")
+                            ? failed.message()
                             : "outputs outside the tolerance";
             return "; " + rejected.size() + " candidates cannot be used (" + first + ")";
         }
@@ -233,13 +288,24 @@ public record ProfileTable(
 
         private String compared(Entry.Measured chosen, Entry.Measured other, String name) {
             double times = compared(chosen, other);
+            int threads = other.candidate().threads();
+            String which =
+                    threads == chosen.candidate().threads() ? name : name + onThreads(threads);
             String memory =
                     showsMemory() ? String.format(Locale.ROOT, " (%.1f MB)", megabytes(other)) : "";
             if (Math.abs(times - 1) < HARDLY_DIFFERENT) {
                 // The race found no difference, so it chose the simpler candidate.
-                return ", as fast as " + name + memory;
+                return ", as fast as " + which + memory;
             }
-            return String.format(Locale.ROOT, ", %.3g times as fast as %s%s", times, name, memory);
+            return String.format(Locale.ROOT, ", %.3g times as fast as %s%s", times, which, memory);
+        }
+
+        private static String onThreads(int threads) {
+            return switch (threads) {
+                case -1 -> " on the engine's threads";
+                case 1 -> " on 1 thread";
+                default -> " on " + threads + " threads";
+            };
         }
 
         private static String millis(Entry.Measured entry) {

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.PairedRatio;
 import org.djlplan.memplan.spi.PairedRatio.Noise;
@@ -181,10 +182,22 @@ public final class Race {
                                         .min(Contender.SIMPLEST));
     }
 
-    /** Returns the remaining contenders that seem at most this many times as slow as the leader. */
-    public List<Contender> within(double times) {
-        return leader().stream()
-                .flatMap(leader -> running.stream().filter(c -> isWithin(times, c, leader)))
+    /**
+     * Returns the ratio of two contenders' times, even if they dropped out; empty if one had no
+     * turn.
+     *
+     * @param deviations distance of the bounds, in standard deviations
+     */
+    public Optional<PairedRatio> ratio(Contender first, Contender second, double deviations) {
+        return Stream.of(first, second).anyMatch(c -> logs.getOrDefault(c, List.of()).isEmpty())
+                ? Optional.empty()
+                : Optional.of(compare(first, second, deviations));
+    }
+
+    /** Returns the contenders that seem at most this many times as slow as the fastest of them. */
+    public List<Contender> within(double times, List<Contender> among) {
+        return leader(among).stream()
+                .flatMap(leader -> among.stream().filter(c -> isWithin(times, c, leader)))
                 .toList();
     }
 

@@ -110,6 +110,20 @@ public record Request(
                 recipes);
     }
 
+    /** Returns this request for stock and one recipe only. */
+    public Request only(String recipe) {
+        return new Request(
+                graph,
+                goal,
+                threads,
+                budget,
+                tolerance,
+                transientBuffers,
+                excluded,
+                partitions,
+                List.of(recipe));
+    }
+
     /** Returns the rule that decides whether a candidate may serve. */
     public Entry.Acceptance acceptance() {
         return Entry.Acceptance.of(graph, tolerance);
@@ -193,7 +207,7 @@ public record Request(
                                     : "output " + i,
                             error.difference(),
                             error.noise().largest(),
-                            tolerance.limit(error)));
+                            tolerance.of(entry.candidate()).limit(error)));
         }
         return List.copyOf(agreements);
     }

@@ -134,11 +134,6 @@ public final class Dataflow {
         return constantTensors.get(tensor);
     }
 
-    /** Returns whether the caller reads a tensor. */
-    public boolean isResult(int tensor) {
-        return results.get(tensor);
-    }
-
     /**
      * Returns whether the output of an operator is read by at least one operator of a set, by no
      * other operators, and not by the caller.

@@ -76,6 +76,9 @@ public final class Profiler {
     /** Minimum number of rounds, even if time is up; each has one inference then. */
     private static final int LEAST_ROUNDS = 3;
 
+    /** A contender that took this many times as long as another one should not have won. */
+    private static final double CONTRADICTED = 1.1;
+
     /** When time is up, contenders that seem this many times as slow as the leader are dropped. */
     private static final double GIVEN_UP = 1.25;
 
@@ -272,12 +275,47 @@ public final class Profiler {
     }
 
     /**
+     * Races contenders. If others were faster than the winner in a quarter of their runs, they race
+     * it once more, because noise may have decided.
+     *
+     * @return the winner; empty if none is eligible
+     */
+    private Optional<Contender> race(List<Contender> contenders, double part)
+            throws InterruptedException {
+        Optional<Contender> winner = raceOnce(contenders, part);
+        List<Contender> again = new ArrayList<>();
+        for (Contender each : winner.isPresent() ? contenders : List.<Contender>of()) {
+            if (each.equals(winner.get()) || isFaster(each, winner.get())) {
+                trials.prove(each.candidate()).ifPresent(again::add);
+            }
+        }
+        return again.size() > 1 ? raceOnce(again, part) : winner;
+    }
+
+    /** Returns whether the goal clearly prefers a contender by the lower quartiles of the times. */
+    private boolean isFaster(Contender contender, Contender than) {
+        Optional<Double> cost = lowCost(contender);
+        Optional<Double> other = lowCost(than);
+        return cost.isPresent() && other.isPresent() && cost.get() * CONTRADICTED < other.get();
+    }
+
+    private Optional<Double> lowCost(Contender contender) {
+        return trials.measured(contender.candidate())
+                .map(
+                        entry ->
+                                goal.cost(
+                                        (double) entry.latency().lowNanos(),
+                                        (double) entry.memoryBytes(),
+                                        entry.kernels()));
+    }
+
+    /**
      * Races contenders until one is left, or a fraction of the time is spent. Each has at least one
      * turn; contenders that are not eligible have only that one, which is enough for the table.
      *
      * @return the winner; empty if none is eligible
      */
-    private Optional<Contender> race(List<Contender> contenders, double part)
+    private Optional<Contender> raceOnce(List<Contender> contenders, double part)
             throws InterruptedException {
         Race race = new Race(contenders, goal::weight);
         round(race, part);
@@ -322,13 +360,7 @@ public final class Profiler {
 
     private ProfileTable choose(List<SortedSet<Integer>> partitions, List<Contender> winners)
             throws InterruptedException {
-        Optional<Contender> winner = winners.stream().findFirst();
-        if (winners.size() > 1) {
-            for (Contender contender : winners) {
-                trials.prove(contender.candidate());
-            }
-            winner = race(winners, 1);
-        }
+        Optional<Contender> winner = best(winners);
         List<Entry> entries = trials.entries();
         Reason reason = new Reason(request, partitions);
         Optional<Entry.Measured> chosen = winner.flatMap(w -> trials.measured(w.candidate()));
@@ -347,7 +379,9 @@ public final class Profiler {
                     candidate,
                     lighter,
                     reason.of(chosen.get(), entries) + leftOut(partitions),
-                    runner.caveat().or(() -> restless(chosen.get())),
+                    runner.caveat()
+                            .or(() -> restless(chosen.get()))
+                            .or(() -> contradicted(winners, winner.get())),
                     budget.inferences(),
                     budget.elapsedNanos());
         }
@@ -366,6 +400,16 @@ public final class Profiler {
         return !ran && failed ? table.with(Optional.of(NO_PROCESS_ANSWERED)) : table;
     }
 
+    private Optional<Contender> best(List<Contender> winners) throws InterruptedException {
+        if (winners.size() <= 1) {
+            return winners.stream().findFirst();
+        }
+        for (Contender contender : winners) {
+            trials.prove(contender.candidate());
+        }
+        return race(winners, 1);
+    }
+
     private static Optional<String> restless(Entry.Measured chosen) {
         double apart =
                 (double) (chosen.latency().highNanos() - chosen.latency().lowNanos())
@@ -375,6 +419,31 @@ public final class Profiler {
                         "measured beside other work: half of the times of one set are %.0f %% apart"
                                 .formatted(100 * apart))
                 : Optional.empty();
+    }
+
+    /**
+     * Returns a caveat if another set was faster than the chosen one, or than the winner of as many
+     * threads. Recipes are passed over for other reasons, too.
+     */
+    private Optional<String> contradicted(List<Contender> winners, Contender chosen) {
+        boolean slower =
+                request.recipes().isEmpty()
+                        && trials.proven().stream()
+                                .filter(goal::admits)
+                                .anyMatch(each -> beats(each, winners, chosen));
+        return slower
+                ? Optional.of("measured beside other work: another set was faster at times")
+                : Optional.empty();
+    }
+
+    private boolean beats(Contender contender, List<Contender> winners, Contender chosen) {
+        return winners.stream()
+                .filter(each -> each.equals(chosen) || threads(each) == threads(contender))
+                .anyMatch(each -> isFaster(contender, each));
+    }
+
+    private static int threads(Contender contender) {
+        return contender.candidate().threads();
     }
 
     private String leftOut(List<SortedSet<Integer>> partitions) {

@@ -2,7 +2,9 @@ package org.djlplan.delegation.internal.profile;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.djlplan.delegation.internal.choice.Race;
 import org.djlplan.delegation.internal.choice.Race.Contender;
@@ -24,14 +26,21 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  *   <li>Of those that take at most {@value #NEARLY_AS_FAST} times as long as the fastest, the ones
  *       with the least memory stay; of these, the simplest that is not measurably slower than the
  *       fastest wins. (With another objective than latency, memory counts as this objective says.)
- *   <li>A winner that takes more than {@value #SLOWER_AT_A_SHAPE} times as long as stock at one of
- *       the measured shapes is dropped, and the winner of the others is taken.
+ *       A recipe of a lower precision wins only if it takes at most {@value #CLEARLY_FASTER} times
+ *       as long as the winner of the others, beyond the noise.
+ *   <li>A winner that does not take at most {@value #CLEARLY_FASTER} times as long as stock, beyond
+ *       the noise of the measurement, is dropped, and so is one that takes more than {@value
+ *       #SLOWER_AT_A_SHAPE} times as long at one of the measured shapes. Then the winner of the
+ *       others is taken. (If memory is to be minimized, a winner need not be faster.)
  * </ol>
  */
 final class RecipeRace {
 
     /** Within this factor of the fastest, less memory counts more than less time. */
     static final double NEARLY_AS_FAST = 1.1;
+
+    /** A recipe's time must be at most this multiple of stock's. */
+    static final double CLEARLY_FASTER = 0.95;
 
     /** A recipe must not be slower than this at any measured shape, as a multiple of stock. */
     static final double SLOWER_AT_A_SHAPE = 1.02;
@@ -50,7 +59,7 @@ final class RecipeRace {
     /** Minimum number of turns at each shape, even if time is up. */
     private static final int LEAST_SHAPE_ROUNDS = 5;
 
-    /** Bound of a ratio at a shape, in standard deviations. */
+    /** Bound of a ratio, in standard deviations. */
     private static final double CERTAIN = 2;
 
     private final Request request;
@@ -85,17 +94,41 @@ final class RecipeRace {
         Contender stock = contenders.get(0);
         List<Contender> left = new ArrayList<>(contenders);
         while (true) {
-            Optional<Contender> best = fastest(left);
+            Race race = race(left);
+            Optional<Contender> best = best(race);
             if (best.isEmpty()
                     || best.get().equals(stock)
-                    || !isSlowerAtAShape(best.get(), stock)) {
+                    || (isClearlyFaster(race, best.get(), stock)
+                            && !isSlowerAtAShape(best.get(), stock))) {
                 return best;
             }
             left.remove(best.get());
         }
     }
 
-    private Optional<Contender> fastest(List<Contender> contenders) throws InterruptedException {
+    private Optional<Contender> best(Race race) {
+        Map<Boolean, List<Contender>> isLower =
+                race.running().stream()
+                        .collect(
+                                Collectors.partitioningBy(
+                                        c -> request.tolerance().isLower(c.candidate())));
+        List<Contender> others = isLower.get(false);
+        boolean latency = goal.objective() == Objective.LATENCY;
+        Optional<Contender> best =
+                race.winner(latency ? Goal.lightest(race.within(NEARLY_AS_FAST, others)) : others);
+        return race.winner(isLower.get(true))
+                .filter(lower -> best.isEmpty() || isClearlyFaster(race, lower, best.get()))
+                .or(() -> best);
+    }
+
+    private boolean isClearlyFaster(Race race, Contender recipe, Contender other) {
+        return goal.objective() == Objective.MEMORY
+                || race.ratio(recipe, other, CERTAIN)
+                        .filter(ratio -> ratio.ratio() <= CLEARLY_FASTER && ratio.high() < 1)
+                        .isPresent();
+    }
+
+    private Race race(List<Contender> contenders) throws InterruptedException {
         List<Contender> ready = new ArrayList<>();
         for (Contender contender : contenders) {
             trials.prove(contender.candidate()).ifPresent(ready::add);
@@ -123,8 +156,7 @@ final class RecipeRace {
             }
             ready.stream().filter(c -> !race.running().contains(c)).forEach(trials::release);
         } while (goesOn(race));
-        boolean latency = goal.objective() == Objective.LATENCY;
-        return race.winner(latency ? Goal.lightest(race.within(NEARLY_AS_FAST)) : race.running());
+        return race;
     }
 
     private boolean goesOn(Race race) {

@@ -88,7 +88,7 @@ final class Trials {
     }
 
     private void judge(Candidate candidate, Trial trial, boolean first) {
-        if (!acceptance.admits(trial.errors())) {
+        if (!acceptance.admits(candidate, trial.errors())) {
             runner.release(candidate);
             outcomes.put(
                     candidate, new Outcome.Rejected(new Entry.Wrong(candidate, trial.errors())));

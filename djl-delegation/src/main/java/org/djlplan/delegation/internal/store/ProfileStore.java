@@ -19,6 +19,7 @@ import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.memplan.internal.store.CheckedJson;
 import org.djlplan.memplan.internal.store.Codec;
 import org.djlplan.memplan.internal.store.FileIdentity;
+import org.djlplan.memplan.internal.store.Fingerprint;
 import org.djlplan.memplan.internal.store.Fingerprints;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.Kept;
@@ -47,12 +48,7 @@ public final class ProfileStore {
     /** The fact that identifies the content of the model's file. */
     private static final String CONTENT = "content";
 
-    private static final String CORES = "cores";
-
     private final DelegableModel model;
-
-    /** The identity of the model's file when it was loaded. */
-    private final FileIdentity loaded;
 
     private final Supplier<StoreKey> key = Suppliers.memoize(this::computeKey);
 
@@ -61,13 +57,10 @@ public final class ProfileStore {
 
     private volatile FolderStore<ProfileTable> beside;
 
-    /**
-     * @throws IOException if the model has no file
-     */
-    public ProfileStore(DelegableModel model, Request request) throws IOException {
+    /** Creates the store of a loaded model. */
+    public ProfileStore(DelegableModel model, Request request) {
         this.model = model;
         this.request = request;
-        loaded = FileIdentity.of(model.file());
         beside = of(model, request);
     }
 
@@ -100,7 +93,7 @@ public final class ProfileStore {
      * <p>The number of cores is part of the key if threads depend on it: if there are several
      * numbers to choose from, or the engine chooses.
      *
-     * @throws IOException if the model's file cannot be read
+     * @throws IOException if the model's file cannot be read, or is not the one that was loaded
      * @throws IllegalArgumentException if a fact of the model has the name of a fact of the key
      */
     public static StoreKey key(DelegableModel model, Request request) throws IOException {
@@ -108,11 +101,13 @@ public final class ProfileStore {
         Goal goal = request.goal();
         ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
         facts.putAll(model.facts());
-        facts.put(CONTENT, new Fingerprints(model.cacheFolder()).of(model.file()).content());
+        Fingerprint fingerprint = new Fingerprints(model.cacheFolder()).of(model.file());
+        requireLoaded(model, fingerprint.identity());
+        facts.put(CONTENT, fingerprint.content());
         facts.put("threads", Joiner.on(',').join(threads));
         facts.putAll(StoreKey.measuring(request.tolerance()));
         if (threads.size() != 1 || threads.get(0) == -1) {
-            facts.put(CORES, Integer.toString(Runtime.getRuntime().availableProcessors()));
+            facts.put("cores", Integer.toString(Runtime.getRuntime().availableProcessors()));
         }
         if (!request.recipes().isEmpty()) {
             facts.put("recipes", Joiner.on(',').join(request.recipes()));
@@ -120,13 +115,6 @@ public final class ProfileStore {
         facts.put("objective", goal.objective().name().toLowerCase(Locale.ROOT));
         goal.maxMemoryBytes().ifPresent(bytes -> facts.put("maxMemoryBytes", Long.toString(bytes)));
         return new StoreKey(nameOf(model.file()), facts.buildOrThrow());
-    }
-
-    /** Returns a key with the number of cores, which was formerly part of every key. */
-    public static StoreKey withCores(StoreKey key) {
-        Map<String, String> facts = new TreeMap<>(key.facts());
-        facts.put(CORES, Integer.toString(Runtime.getRuntime().availableProcessors()));
-        return new StoreKey(key.model(), facts);
     }
 
     /** Returns the name under which measurements of a model's file are stored. */
@@ -207,21 +195,15 @@ public final class ProfileStore {
 
     private StoreKey computeKey() {
         try {
-            StoreKey computed = key(model, request);
-            requireUnchanged();
-            return computed;
+            return key(model, request);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /**
-     * @throws IOException if the model's file is not the one that was loaded
-     */
-    private void requireUnchanged() throws IOException {
-        Path file = model.file();
-        if (!FileIdentity.of(file).equals(loaded)) {
-            throw new IOException(file + " was changed since it was loaded");
+    private static void requireLoaded(DelegableModel model, FileIdentity file) throws IOException {
+        if (!file.toString().equals(model.identity())) {
+            throw new IOException(model.file() + " was replaced or changed since it was loaded");
         }
     }
 
@@ -241,12 +223,7 @@ public final class ProfileStore {
      * @throws UncheckedIOException as in {@link #key}
      */
     public Optional<ProfileTable> besideModel() {
-        if (!beside.hasAny(nameOf(model.file()))) {
-            return Optional.empty();
-        }
-        Optional<ProfileTable> table = beside.load(key());
-        StoreKey earlierKey = withCores(key());
-        return table.isPresent() || earlierKey.equals(key()) ? table : beside.load(earlierKey);
+        return beside.hasAny(nameOf(model.file())) ? beside.load(key()) : Optional.empty();
     }
 
     /**
@@ -268,7 +245,7 @@ public final class ProfileStore {
      */
     public void keep(ProfileTable table) {
         try {
-            requireUnchanged();
+            requireLoaded(model, FileIdentity.of(model.file()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -318,7 +295,6 @@ public final class ProfileStore {
     public void removeRejected() {
         if (besideModel().isEmpty()) {
             beside.remove(key());
-            beside.remove(withCores(key()));
         }
     }
 

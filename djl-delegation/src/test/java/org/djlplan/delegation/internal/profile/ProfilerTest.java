@@ -439,7 +439,36 @@ class ProfilerTest {
                 profile(runner, request(runner, LATENCY, List.of(1, 2), Duration.ofHours(1)));
 
         assertEquals(new Candidate(truth.union(Set.of(0, 2)).operators(), 2), table.chosen());
-        assertTrue(table.reason().contains("with threads: 2"), table::reason);
+        assertTrue(table.reason().contains(" on 2 threads: "), table::reason);
+    }
+
+    /**
+     * The first turn of the race is disturbed, so the delegate seems slower than the CPU kernels.
+     */
+    @Test
+    void profile_delegateIsDisturbedInTheRace_winsAgain() throws InterruptedException {
+        ChainTruth truth = new ChainTruth(4);
+        Arrays.fill(truth.cpuNanos, 5 * ChainTruth.MILLI);
+        Arrays.fill(truth.delegateNanos, 2 * ChainTruth.MILLI);
+        SimulatedRunner runner = runner(truth).disturbedInTurns(Candidate::delegates, 1, 2);
+
+        ProfileTable table = profile(runner, LATENCY);
+
+        assertTrue(table.chosen().delegates(), table::reason);
+    }
+
+    /** With a caveat, the model is measured again when the machine is quiet. */
+    @Test
+    void profile_delegateIsDisturbedInBothRaces_hasACaveat() throws InterruptedException {
+        ChainTruth truth = new ChainTruth(4);
+        Arrays.fill(truth.cpuNanos, 5 * ChainTruth.MILLI);
+        Arrays.fill(truth.delegateNanos, 2 * ChainTruth.MILLI);
+        SimulatedRunner runner = runner(truth).disturbedInTurns(Candidate::delegates, 1, 3);
+
+        ProfileTable table = profile(runner, LATENCY);
+
+        assertTrue(table.chosen().isStock(), table::reason);
+        assertTrue(table.caveat().orElseThrow().contains("another set was faster"));
     }
 
     @Test

@@ -22,6 +22,8 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +32,7 @@ class RecipeRaceTest {
     private static final long MB = 1_000_000;
     private static final Goal LATENCY = new Goal(Objective.LATENCY, OptionalLong.empty());
 
-    /** A simulated model whose times have a noise of two percent. */
+    /** A simulated model whose times have a noise of two percent, or of another fraction. */
     private static final class FakeModel implements CandidateRunner {
 
         /** A candidate's milliseconds at each shape, its memory, and the error of its output. */
@@ -39,9 +41,20 @@ class RecipeRaceTest {
         private final Map<String, Recipe> recipes = new LinkedHashMap<>();
         private final Random random = new Random(7);
         private double nowNanos;
+        private double noise = .02;
+
+        FakeModel noisy(double spread) {
+            noise = spread;
+            return this;
+        }
 
         FakeModel with(String recipe, long megabytes, double... millis) {
             recipes.put(recipe, new Recipe(megabytes * MB, 0, millis));
+            return this;
+        }
+
+        FakeModel near(String recipe, long megabytes, double error, double millis) {
+            recipes.put(recipe, new Recipe(megabytes * MB, error, millis));
             return this;
         }
 
@@ -51,6 +64,10 @@ class RecipeRaceTest {
         }
 
         ProfileTable profile(Goal goal) throws InterruptedException {
+            return profile(goal, Tolerance.AUTO);
+        }
+
+        ProfileTable profile(Goal goal, Tolerance tolerance) throws InterruptedException {
             List<String> names = recipes.keySet().stream().filter(n -> !n.isEmpty()).toList();
             Request request =
                     new Request(
@@ -58,13 +75,17 @@ class RecipeRaceTest {
                             goal,
                             List.of(-1),
                             Optional.of(Duration.ofHours(1)),
-                            Tolerance.AUTO,
+                            tolerance,
                             false,
                             Set.of(),
                             Optional.empty(),
                             names);
             return Profiler.profile(
                     request, false, this, Optional.empty(), early -> {}, () -> (long) nowNanos);
+        }
+
+        ProfileTable permittingInt8() throws InterruptedException {
+            return profile(LATENCY, Tolerance.AUTO.with(new Precision("int8", .98)));
         }
 
         String chosen(Goal goal) throws InterruptedException {
@@ -78,7 +99,12 @@ class RecipeRaceTest {
                 throw new CandidateException(CandidateException.Kind.REFUSED, "not freezable");
             }
             List<OutputError> errors =
-                    List.of(new OutputError(ElementType.FLOAT32, recipe.error()));
+                    List.of(
+                            new OutputError(
+                                    ElementType.FLOAT32,
+                                    new Deviation(recipe.error(), recipe.error(), 0),
+                                    Deviation.NONE,
+                                    1));
             return new Trial(0, errors, recipe.bytes(), 1);
         }
 
@@ -99,7 +125,7 @@ class RecipeRaceTest {
             double[] millis = recipes.get(candidate.recipe()).millis();
             long[] nanos = new long[millis.length];
             for (int i = 0; i < nanos.length; i++) {
-                nanos[i] = Math.round(millis[i] * 1e6 * (1 + .02 * random.nextGaussian()));
+                nanos[i] = Math.round(millis[i] * 1e6 * Math.exp(noise * random.nextGaussian()));
                 nowNanos += nanos[i];
             }
             return nanos;
@@ -115,7 +141,7 @@ class RecipeRaceTest {
     private static FakeModel resnet() {
         return new FakeModel()
                 .with("", 100, 100)
-                .with("frozen", 101, 96)
+                .with("frozen", 101, 90)
                 .with("optimized", 109, 73)
                 .with("fused", 314, 67);
     }
@@ -170,15 +196,76 @@ class RecipeRaceTest {
         FakeModel model =
                 new FakeModel()
                         .with("", 100, 10, 100)
-                        .with("frozen", 100, 10, 95)
+                        .with("frozen", 100, 10, 90)
                         .with("fused", 100, 11, 60);
         assertEquals("frozen", model.chosen(LATENCY));
+    }
+
+    @Test
+    void profile_hardlyFasterOfTheSameMemory_choosesStock() throws InterruptedException {
+        FakeModel model = new FakeModel().with("", 100, 50).with("frozen", 100, 48.5);
+        assertTrue(model.profile(LATENCY).chosen().isStock());
+    }
+
+    @Test
+    void profile_gainWithinTheNoise_choosesStock() throws InterruptedException {
+        FakeModel model = new FakeModel().noisy(.4).with("", 100, 50).with("frozen", 100, 46);
+        assertTrue(model.profile(LATENCY).chosen().isStock());
+    }
+
+    @Test
+    void profile_hardlyFasterIsLighterThanClearlyFaster_choosesTheClearlyFaster()
+            throws InterruptedException {
+        FakeModel model =
+                new FakeModel()
+                        .with("", 100, 50)
+                        .with("frozen", 100, 48.5)
+                        .with("optimized", 110, 44);
+        assertEquals("optimized", model.chosen(LATENCY));
     }
 
     @Test
     void profile_lightButSlowerThanStock_isNotTaken() throws InterruptedException {
         FakeModel model = new FakeModel().with("", 100, 50).with("small", 50, 53);
         assertTrue(model.profile(LATENCY).chosen().isStock());
+    }
+
+    @Test
+    void profile_lowerPrecision_isTakenIfItIsClearlyFaster() throws InterruptedException {
+        ProfileTable table = resnet().near("int8", 30, .1, 40).permittingInt8();
+        assertEquals("int8", table.chosen().recipe());
+        assertTrue(table.reason().endsWith("; int8: cosine at least 0.99499"), table.reason());
+    }
+
+    @Test
+    void profile_lowerPrecisionHardlyFaster_isNotTaken() throws InterruptedException {
+        ProfileTable table = resnet().near("int8", 30, .1, 71).permittingInt8();
+        assertEquals("optimized", table.chosen().recipe());
+        assertTrue(
+                table.reason().contains("; int8: cosine at least 0.99499, not 5 % faster"),
+                table.reason());
+    }
+
+    @Test
+    void profile_lowerPrecisionTooInaccurate_isRefusedWithTheReason() throws InterruptedException {
+        ProfileTable table = resnet().near("int8", 30, .3, 40).permittingInt8();
+        assertEquals("optimized", table.chosen().recipe());
+        assertTrue(
+                table.reason()
+                        .endsWith(
+                                "; int8 is refused: the relative error of an output is 0.300, above"
+                                        + " 0.200 (int8:0.98)"),
+                table.reason());
+    }
+
+    @Test
+    void profile_lowerPrecisionSlowerAtOneShape_isNotTaken() throws InterruptedException {
+        FakeModel model =
+                new FakeModel()
+                        .with("", 100, 10, 100)
+                        .with("frozen", 100, 10, 95)
+                        .with("int8", 30, 11, 40);
+        assertEquals("frozen", model.permittingInt8().chosen().recipe());
     }
 
     @Test

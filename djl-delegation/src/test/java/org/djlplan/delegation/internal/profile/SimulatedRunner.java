@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
@@ -37,6 +38,10 @@ final class SimulatedRunner implements CandidateRunner {
     private final Set<Candidate> prepared = new HashSet<>();
     private final Set<Candidate> everPrepared = new HashSet<>();
     private final Set<Candidate> crashing = new HashSet<>();
+    private final Map<Candidate, Integer> timed = new HashMap<>();
+    private Predicate<Candidate> disturbed = candidate -> false;
+    private int disturbedFrom;
+    private int disturbedUntil;
     private Optional<CandidateException.Kind> cpuFailure = Optional.empty();
     private int interruptedAfter = Integer.MAX_VALUE;
     private double drift;
@@ -74,6 +79,14 @@ final class SimulatedRunner implements CandidateRunner {
     /** Makes a candidate crash when it is timed. */
     SimulatedRunner crashingWhenTimed(Candidate candidate) {
         crashing.add(candidate);
+        return this;
+    }
+
+    /** Makes candidates take six times as long in some of their turns, counted from 0. */
+    SimulatedRunner disturbedInTurns(Predicate<Candidate> which, int from, int until) {
+        disturbed = which;
+        disturbedFrom = from;
+        disturbedUntil = until;
         return this;
     }
 
@@ -130,8 +143,10 @@ final class SimulatedRunner implements CandidateRunner {
         }
         inference(candidate);
         long[] nanos = new long[count];
+        int turn = timed.merge(candidate, 1, Integer::sum) - 1;
+        boolean slow = disturbed.test(candidate) && turn >= disturbedFrom && turn < disturbedUntil;
         for (int i = 0; i < count; i++) {
-            nanos[i] = inference(candidate);
+            nanos[i] = inference(candidate) * (slow ? 6 : 1);
         }
         return nanos;
     }

@@ -22,6 +22,7 @@ import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.internal.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.LogCapture;
@@ -94,6 +95,23 @@ class ForgedTableTest {
             assertEquals(Optional.of(SampleTables.small(2)), store.load(key));
             return log.lines("WARN").get(0);
         }
+    }
+
+    /** A forged reason must not write lines of its own into a log. */
+    @Test
+    void load_reasonWithLineBreaks_isOneLine() {
+        String forged = "fast\n2026-01-01 WARN \u001b[31mforged\r\n";
+        String line = "fast 2026-01-01 WARN  [31mforged  ";
+        ProfileTable table =
+                table(Candidate.cpu(2))
+                        .choosing(Candidate.cpu(2), forged)
+                        .with(Optional.of(forged));
+        ProfileStore.of(model).save(key, table);
+        ProfileTable loaded = ProfileStore.of(model, wanted).load(key).orElseThrow();
+        assertEquals(line, loaded.reason());
+        assertEquals(Optional.of(line), loaded.caveat());
+        Entry.Failed failed = new Entry.Failed(Candidate.cpu(2), Kind.REFUSED, "first\nsecond");
+        assertEquals("first", failed.message());
     }
 
     @ParameterizedTest

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -101,9 +102,17 @@ class ProfileStoreTest {
         model.facts = Map.of("engine", "TFLite 2.6.3", "delegate", "xnnpack");
         keys.add(key());
         Files.writeString(model.file(), "Weights");
+        model.load();
         keys.add(key());
         assertEquals(8, keys.size());
         assertEquals(key(), key());
+    }
+
+    @Test
+    void key_fileWasReplacedSinceItWasLoaded_throws() throws IOException {
+        Path other = Files.writeString(model.file().resolveSibling("other"), "other weights");
+        Files.move(other, model.file(), StandardCopyOption.REPLACE_EXISTING);
+        assertThrows(IOException.class, this::key);
     }
 
     @Test
@@ -116,6 +125,7 @@ class ProfileStoreTest {
     void list_tablesOfThisContentOnly_withTheirKeys() throws IOException {
         store().save(key(), SampleTables.small(2));
         Files.writeString(model.file(), "other weights");
+        model.load();
         StoreKey one = key();
         StoreKey two = key(FAST, List.of(1, 2), Tolerance.AUTO);
         store().save(one, SampleTables.small(2));

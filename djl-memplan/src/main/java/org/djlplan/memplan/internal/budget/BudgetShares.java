@@ -3,13 +3,10 @@ package org.djlplan.memplan.internal.budget;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.List;
-import java.util.Locale;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 
 /** Divides a budget among models. */
 public final class BudgetShares {
-
-    private static final double MEGA = 1e6;
 
     private BudgetShares() {}
 
@@ -39,12 +36,8 @@ public final class BudgetShares {
         }
         if (least > budgetBytes) {
             throw new BudgetTooSmallException(
-                    String.format(
-                            Locale.ROOT,
-                            "%d models need at least %.1f MB, more than %.1f MB",
-                            claims.size(),
-                            least / MEGA,
-                            budgetBytes / MEGA),
+                    "%d models need at least %d bytes, more than %d"
+                            .formatted(claims.size(), least, budgetBytes),
                     least);
         }
         boolean[] atLeast = new boolean[claims.size()];

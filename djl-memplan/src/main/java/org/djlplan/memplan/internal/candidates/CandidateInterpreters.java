@@ -73,25 +73,41 @@ public final class CandidateInterpreters implements CandidateRunner {
     /**
      * Opens a model.
      *
+     * @param identity of the file that was loaded, see {@link OpenModel#identity}
      * @param delegate value of {@code delegation.delegate}
      * @param tolerance for the outputs, which determines what is measured
      * @param mix the shapes that inputs have in turn; empty for those in the file
-     * @throws IOException if the file cannot be read or is damaged
+     * @throws IOException if the file cannot be read, is damaged, or was replaced or changed
      * @throws UnplannableException if the model cannot be planned here
      * @throws IllegalArgumentException if there is no such delegate
      */
     public static CandidateInterpreters open(
-            Path file, String delegate, Tolerance tolerance, Optional<ShapeMix> mix)
+            Path file,
+            String identity,
+            String delegate,
+            Tolerance tolerance,
+            Optional<ShapeMix> mix)
             throws IOException, UnplannableException {
         DelegateFactory delegates = Delegates.named(delegate);
         PlanFinder planner = MemoryPlanner::plan;
-        OpenModel model = OpenModel.of(file);
+        OpenModel model = opened(file, identity);
         try {
             return new CandidateInterpreters(model, planner, delegates, tolerance, mix);
         } catch (RuntimeException | Error e) {
             model.close();
             throw e;
         }
+    }
+
+    /** Opens the file if it is the one that was loaded. */
+    private static OpenModel opened(Path file, String identity)
+            throws IOException, UnplannableException {
+        OpenModel model = OpenModel.of(file);
+        if (!model.identity().equals(identity)) {
+            model.close();
+            throw new IOException(file + " was replaced or changed since it was loaded");
+        }
+        return model;
     }
 
     private CandidateInterpreters(
@@ -141,15 +157,16 @@ public final class CandidateInterpreters implements CandidateRunner {
     /**
      * Returns the partitions that a delegate reports if it is offered everything it supports.
      *
+     * @param identity of the file that was loaded, see {@link OpenModel#identity}
      * @param delegate value of {@code delegation.delegate}
-     * @throws IOException if the file cannot be read or is damaged
+     * @throws IOException if the file cannot be read, is damaged, or was replaced or changed
      * @throws UnplannableException if the model or the delegate cannot be used here
      * @throws IllegalArgumentException if there is no such delegate
      */
-    public static List<Set<Integer>> partitions(Path file, String delegate)
+    public static List<Set<Integer>> partitions(Path file, String identity, String delegate)
             throws IOException, UnplannableException {
         DelegateFactory delegates = Delegates.named(delegate);
-        try (OpenModel model = OpenModel.of(file)) {
+        try (OpenModel model = opened(file, identity)) {
             return model.partitions(delegates);
         }
     }
@@ -244,7 +261,7 @@ public final class CandidateInterpreters implements CandidateRunner {
                 operators =
                         Optional.of(
                                 new OperatorCheck(
-                                        model.file(),
+                                        model.bytes(),
                                         model.graph(),
                                         delegates,
                                         Path.of(System.getProperty("java.io.tmpdir")),

@@ -25,14 +25,6 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  */
 public final class CpuOutputs {
 
-    /** Number of inputs for which outputs are compared. */
-    private static final int INPUTS = 5;
-
-    /** Fewer inputs if the CPU kernels are slow. */
-    private static final int FEWEST_INPUTS = 2;
-
-    private static final long ENOUGH_NANOS = 1_000_000_000;
-
     /** Number of runs that measure the change of outputs by roundings. */
     private static final int NOISE_RUNS = 8;
 
@@ -55,11 +47,8 @@ public final class CpuOutputs {
     /** Whether an output also depends on the inputs before. */
     private final boolean keepsState;
 
-    /** Number of shapes that the inputs take in turn. */
-    private final int shapes;
-
     private final Tolerance tolerance;
-    private final List<List<ByteBuffer>> inputs = new ArrayList<>();
+    private final List<List<ByteBuffer>> inputs;
     private final Random random = new Random(1);
 
     /** Whether operators are compared; all inputs then change by an 8-bit step for the noise. */
@@ -155,20 +144,39 @@ public final class CpuOutputs {
             boolean keepsState,
             Tolerance tolerance,
             boolean comparesOperators) {
-        this.graph = atShapes.get(0);
+        this(
+                atShapes.get(0),
+                keepsState,
+                tolerance,
+                comparesOperators,
+                RandomValues.kinds(atShapes));
+    }
+
+    /**
+     * Creates the reference for given inputs of a model without state, all of which are compared.
+     *
+     * @param graph a graph whose inputs have their types
+     * @param inputs values of all of the model's inputs for each run
+     */
+    public CpuOutputs(Graph graph, List<List<ByteBuffer>> inputs, Tolerance tolerance) {
+        this(graph, false, tolerance, false, inputs);
+    }
+
+    private CpuOutputs(
+            Graph graph,
+            boolean keepsState,
+            Tolerance tolerance,
+            boolean comparesOperators,
+            List<List<ByteBuffer>> inputs) {
+        this.graph = graph;
         this.keepsState = keepsState;
-        this.shapes = atShapes.size();
         this.tolerance = tolerance;
         this.comparesOperators = comparesOperators;
+        this.inputs = ImmutableList.copyOf(inputs);
         movesInputs =
                 graph.inputs().stream()
                         .map(id -> graph.tensors().get(id).type())
                         .anyMatch(type -> RandomValues.moves(graph, type, comparesOperators));
-        for (int seed = 0; seed < INPUTS; seed++) {
-            Graph at = atShapes.get(seed % shapes);
-            boolean smooth = seed % 2 == 1;
-            inputs.add(smooth ? RandomValues.smooth(at, seed) : RandomValues.of(at, seed));
-        }
     }
 
     private static boolean comparesOperators(Graph graph, Tolerance tolerance) {
@@ -178,11 +186,6 @@ public final class CpuOutputs {
     /** Returns whether there are reference outputs. */
     public boolean known() {
         return !outputs.isEmpty();
-    }
-
-    /** Returns the number of inputs for which there are outputs. */
-    public int inputs() {
-        return outputs.size();
     }
 
     /** Returns the values of all of the model's inputs for one run. */
@@ -209,10 +212,8 @@ public final class CpuOutputs {
      */
     public int learn(Run cpu, int cpuThreads) throws UnplannableException {
         List<List<OutputTensor>> learnt = new ArrayList<>();
-        long start = System.nanoTime();
-        while (learnt.size() < Math.max(FEWEST_INPUTS, shapes)
-                || (learnt.size() < INPUTS && System.nanoTime() - start < ENOUGH_NANOS)) {
-            learnt.add(cpu.of(inputs.get(learnt.size()), learnt.size()));
+        for (int run = 0; run < inputs.size(); run++) {
+            learnt.add(cpu.of(inputs.get(run), run));
         }
         outputs = ImmutableList.copyOf(learnt);
         threads = cpuThreads;
@@ -253,16 +254,12 @@ public final class CpuOutputs {
     }
 
     /** Returns the differences of outputs, one set per input, from the reference; without noise. */
-    List<OutputError> errors(List<List<OutputTensor>> others) {
+    public List<OutputError> errors(List<List<OutputTensor>> others) {
         ImmutableList.Builder<OutputError> worst = ImmutableList.builder();
         for (int output = 0; output < outputs.get(0).size(); output++) {
             Deviation deviation = Deviation.NONE;
             for (int input = 0; input < others.size(); input++) {
-                deviation =
-                        deviation.and(
-                                OutputDifferences.of(
-                                        others.get(input).get(output),
-                                        outputs.get(input).get(output)));
+                deviation = deviation.and(deviation(others.get(input).get(output), input, output));
             }
             worst.add(
                     new OutputError(
@@ -274,15 +271,32 @@ public final class CpuOutputs {
         return worst.build();
     }
 
+    /**
+     * Returns the difference of an output from the reference. If it is bounded, the difference is
+     * relative to the largest element for any input, because a mask may be almost 0 for one input.
+     */
+    private Deviation deviation(OutputTensor actual, int input, int output) {
+        OutputTensor reference = outputs.get(input).get(output);
+        Deviation deviation = OutputDifferences.of(actual, reference);
+        double own = OutputDifferences.largest(reference);
+        return isBoundedOutput(output) && own > 0 && Double.isFinite(deviation.largest())
+                ? deviation.times(own / largest(output))
+                : deviation;
+    }
+
+    private boolean isBoundedOutput(int output) {
+        return output < graph.outputs().size() && isBounded(graph.outputs().get(output));
+    }
+
+    private double largest(int output) {
+        return outputs.stream()
+                .mapToDouble(each -> OutputDifferences.largest(each.get(output)))
+                .max()
+                .orElse(1);
+    }
+
     private double headroom(int output) {
-        if (!isBounded(graph.outputs().get(output))) {
-            return 1;
-        }
-        double largest =
-                outputs.stream()
-                        .mapToDouble(each -> OutputDifferences.largest(each.get(output)))
-                        .max()
-                        .orElse(1);
+        double largest = isBoundedOutput(output) ? largest(output) : 1;
         return largest > 0 ? Math.max(1, 1 / largest) : 1;
     }
 
@@ -349,8 +363,7 @@ public final class CpuOutputs {
             Arrays.fill(noise, Deviation.NONE);
         }
         for (int output = 0; output < noise.length; output++) {
-            Deviation now = OutputDifferences.of(moved.get(output), unmoved.get(output));
-            noise[output] = noise[output].and(now);
+            noise[output] = noise[output].and(deviation(moved.get(output), input, output));
         }
         noiseRuns++;
     }

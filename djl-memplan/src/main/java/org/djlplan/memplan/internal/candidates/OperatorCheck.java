@@ -18,8 +18,6 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
-import org.djlplan.memplan.internal.runtime.MappedFile;
-import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
@@ -172,6 +170,7 @@ public final class OperatorCheck implements AutoCloseable {
     /**
      * Derives the models.
      *
+     * @param file the model's file
      * @param graph of the file, for which {@link #bytes} is present
      * @param folder for the copies, which are deleted from it at once
      * @param mostBytes memory for a comparison
@@ -180,7 +179,7 @@ public final class OperatorCheck implements AutoCloseable {
      *     more memory
      */
     public OperatorCheck(
-            Path file, Graph graph, DelegateFactory delegates, Path folder, long mostBytes)
+            ByteBuffer file, Graph graph, DelegateFactory delegates, Path folder, long mostBytes)
             throws IOException, UnplannableException {
         this.graph = graph;
         this.delegates = delegates;
@@ -193,8 +192,8 @@ public final class OperatorCheck implements AutoCloseable {
         lastReaders = new int[graph.tensors().size()];
         graph.operators().forEach(o -> o.inputs().forEach(id -> lastReaders[id] = o.index()));
         List<Integer> ends = ends(graph, mostBytes);
-        try (MappedFile mapping = MappedFile.open(file)) {
-            TfLiteFile model = TfLiteReader.read(mapping.bytes(), file.toString());
+        try {
+            TfLiteFile model = TfLiteReader.read(file, graph.name());
             int begin = 0;
             for (int end : ends) {
                 TfLiteFile part = model.withOperators(begin, end);
@@ -207,9 +206,6 @@ public final class OperatorCheck implements AutoCloseable {
                                 openedAfter(exposed, part.withOperatorsApart(), folder)));
                 begin = end;
             }
-        } catch (UnsupportedPlatformException e) {
-            close();
-            throw new UnplannableException(e.getMessage());
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             close();
             throw e;

@@ -4,12 +4,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Function;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
-/** Generates random inputs of a model: noise, and images of large soft spots. */
+/** Generates inputs of a model: random ones of several kinds, and zeros. */
 final class RandomValues {
 
     /** Identifiers, for example of words, are usually small; larger ones might not exist. */
@@ -19,16 +20,52 @@ final class RandomValues {
 
     private static final int MOST_BYTE = 255;
 
+    /** By how much a zero changes: the unit in the last place of numbers just below 1. */
+    private static final float UNIT = 0x1p-24f;
+
     private RandomValues() {}
+
+    /**
+     * Returns inputs of each kind that outputs are compared for: noise, soft images, zeros, noise
+     * with negative numbers, and noise between 0 and 255, in case an application does not scale its
+     * images.
+     *
+     * @param atShapes the model at each of the shapes that inputs have in turn
+     */
+    static List<List<ByteBuffer>> kinds(List<Graph> atShapes) {
+        List<Function<Graph, List<ByteBuffer>>> kinds =
+                List.of(
+                        graph -> of(graph, 0),
+                        graph -> smooth(graph, 1),
+                        RandomValues::zeros,
+                        graph -> of(graph, 3, -1, 1),
+                        graph -> of(graph, 4, 0, MOST_BYTE));
+        ImmutableList.Builder<List<ByteBuffer>> inputs = ImmutableList.builder();
+        for (int i = 0; i < kinds.size(); i++) {
+            inputs.add(kinds.get(i).apply(atShapes.get(i % atShapes.size())));
+        }
+        return inputs.build();
+    }
+
+    private static List<ByteBuffer> zeros(Graph graph) {
+        return graph.inputs().stream()
+                .map(id -> ByteBuffer.allocate(Math.toIntExact(graph.tensors().get(id).bytes())))
+                .collect(ImmutableList.toImmutableList());
+    }
 
     /**
      * Returns a value for each input: floats in [0, 1), 8- and 16-bit integers over their whole
      * range, wider integers in [0, 10), zeros for other types.
      */
     static List<ByteBuffer> of(Graph graph, long seed) {
+        return of(graph, seed, 0, 1);
+    }
+
+    /** Returns the same with floats in [least, most). */
+    private static List<ByteBuffer> of(Graph graph, long seed, float least, float most) {
         Random random = new Random(seed);
         return graph.inputs().stream()
-                .map(id -> value(graph.tensors().get(id), random))
+                .map(id -> value(graph.tensors().get(id), random, least, most))
                 .collect(ImmutableList.toImmutableList());
     }
 
@@ -41,7 +78,11 @@ final class RandomValues {
         Random random = new Random(seed);
         return graph.inputs().stream()
                 .map(id -> graph.tensors().get(id))
-                .map(tensor -> isImage(tensor) ? spots(tensor, random) : value(tensor, random))
+                .map(
+                        tensor ->
+                                isImage(tensor)
+                                        ? spots(tensor, random)
+                                        : value(tensor, random, 0, 1))
                 .collect(ImmutableList.toImmutableList());
     }
 
@@ -116,8 +157,9 @@ final class RandomValues {
     }
 
     /**
-     * Returns the values with each floating-point number changed by one unit in its last place, and
-     * each 8- or 16-bit integer by one step, if {@link #moves} allows.
+     * Returns the values with each floating-point number changed by one unit in its last place (0
+     * like a number just below 1), and each 8- or 16-bit integer by one step, if {@link #moves}
+     * allows.
      *
      * @param inSteps whether floats are changed as in {@link #movedByHalfAStep}
      */
@@ -163,11 +205,13 @@ final class RandomValues {
         switch (type) {
             case FLOAT32 -> {
                 float x = from.getFloat();
-                to.putFloat(up ? Math.nextUp(x) : Math.nextDown(x));
+                float unit = x == 0 ? UNIT : 0;
+                to.putFloat(up ? Math.nextUp(x + unit) : Math.nextDown(x - unit));
             }
             case FLOAT64 -> {
                 double x = from.getDouble();
-                to.putDouble(up ? Math.nextUp(x) : Math.nextDown(x));
+                double unit = x == 0 ? UNIT : 0;
+                to.putDouble(up ? Math.nextUp(x + unit) : Math.nextDown(x - unit));
             }
             case INT8 -> to.put((byte) step(from.get(), Byte.MIN_VALUE, Byte.MAX_VALUE, up));
             case UINT8 -> to.put((byte) step(Byte.toUnsignedInt(from.get()), 0, MOST_BYTE, up));
@@ -191,20 +235,21 @@ final class RandomValues {
         return (up && x < most) || x == least ? x + 1 : x - 1;
     }
 
-    private static ByteBuffer value(Tensor tensor, Random random) {
+    private static ByteBuffer value(Tensor tensor, Random random, float least, float most) {
         ByteBuffer values =
                 ByteBuffer.allocate(Math.toIntExact(tensor.bytes())).order(ByteOrder.nativeOrder());
         int bytes = Math.max(1, tensor.type().bytes());
         while (values.remaining() >= bytes) {
-            put(values, tensor.type(), random);
+            put(values, tensor.type(), random, least, most);
         }
         return values.rewind();
     }
 
-    private static void put(ByteBuffer values, ElementType type, Random random) {
+    private static void put(
+            ByteBuffer values, ElementType type, Random random, float least, float most) {
         switch (type) {
-            case FLOAT32 -> values.putFloat(random.nextFloat());
-            case FLOAT64 -> values.putDouble(random.nextDouble());
+            case FLOAT32 -> values.putFloat(least + (most - least) * random.nextFloat());
+            case FLOAT64 -> values.putDouble(least + (most - least) * random.nextDouble());
             case INT8, UINT8 -> values.put((byte) random.nextInt());
             case INT16, UINT16 -> values.putShort((short) random.nextInt());
             case INT32, UINT32 -> values.putInt(random.nextInt(INDEX_LIMIT));

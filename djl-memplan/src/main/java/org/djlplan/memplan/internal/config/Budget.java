@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
 public sealed interface Budget {
 
     /** The valid forms, for messages. */
-    String ALLOWED = "none, auto, a size such as 64MB, or a share of stock such as 25%";
+    String ALLOWED =
+            "none, auto, a size with its unit such as 64MB, or a share of stock such as 25%";
 
     /** No limit. */
     record Unlimited() implements Budget {

@@ -1,14 +1,10 @@
 package org.djlplan.memplan.internal.config;
 
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.SortedSet;
-import java.util.TreeSet;
 import org.djlplan.memplan.spi.Option;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
@@ -26,11 +22,9 @@ public final class GivenOptions {
             List.of(OptionKey.PREFIX, PlanOptions.DELEGATION_PREFIX);
 
     private final ImmutableMap<String, Object> values;
-    private final SortedSet<String> retired;
 
-    private GivenOptions(Map<String, Object> values, Set<String> retired) {
+    private GivenOptions(Map<String, Object> values) {
         this.values = ImmutableMap.copyOf(values);
-        this.retired = new TreeSet<>(retired);
     }
 
     /**
@@ -56,9 +50,9 @@ public final class GivenOptions {
      *     Spring Boot binds properties
      * @param delegation the known delegation options; if empty, any delegation key is accepted, as
      *     when djl-delegation is absent
-     * @throws IllegalArgumentException if a key under a djl-plan prefix is unknown and not
-     *     {@linkplain #warning retired} (the message names the nearest), or if arguments set an
-     *     option that only the application may set (the message says how)
+     * @throws IllegalArgumentException if a key under a djl-plan prefix is unknown (the message
+     *     names the nearest), or if arguments set an option that only the application may set (the
+     *     message says how)
      */
     public static GivenOptions of(
             Map<String, ?> code,
@@ -72,46 +66,29 @@ public final class GivenOptions {
         for (Option option : delegation) {
             known.put(option.key(), option);
         }
-        Set<String> retired = new HashSet<>();
-        Map<String, Object> values = new LinkedHashMap<>();
-        for (Map.Entry<String, Object> argument : planArguments(arguments).entrySet()) {
-            if (!isRetired(argument.getKey(), argument.getValue(), retired)) {
-                requireKnown("", argument.getKey(), known);
-                values.put(argument.getKey(), argument.getValue());
-            }
-        }
+        Map<String, Object> values = planArguments(arguments);
+        values.keySet().forEach(key -> requireKnown("", key, known));
         Map<String, Object> application = new LinkedHashMap<>();
         for (Map.Entry<String, ?> property : properties.entrySet()) {
             String name = property.getKey();
             if (name.startsWith(PROPERTY_PREFIX)) {
                 String key = name.substring(PROPERTY_PREFIX.length());
-                if (isPlanOption(key) && !isRetired(key, property.getValue(), retired)) {
+                if (isPlanOption(key)) {
                     requireKnown(PROPERTY_PREFIX, key, known);
                     application.put(key, String.valueOf(property.getValue()));
                 }
             }
         }
         for (Map.Entry<String, ?> given : code.entrySet()) {
-            if (!isRetired(given.getKey(), given.getValue(), retired)) {
-                requireKnown("", given.getKey(), known);
-                application.put(given.getKey(), given.getValue());
-            }
+            requireKnown("", given.getKey(), known);
+            application.put(given.getKey(), given.getValue());
         }
         values.keySet().removeAll(application.keySet());
         for (Map.Entry<String, Object> value : values.entrySet()) {
             requireAnyones(known.get(value.getKey()), value.getValue());
         }
         values.putAll(application);
-        return new GivenOptions(values, retired);
-    }
-
-    /** Returns whether an option is retired, and adds it to {@code retired} if it is. */
-    private static boolean isRetired(String key, Object value, Set<String> retired) {
-        Optional<String> found = RetiredOptions.of(key, value);
-        if (found.isPresent()) {
-            retired.add(found.get());
-        }
-        return found.isPresent();
+        return new GivenOptions(values);
     }
 
     /** Returns whether a key has a djl-plan prefix, known or not. */
@@ -175,11 +152,6 @@ public final class GivenOptions {
                 throw new IllegalArgumentException(refusal.get());
             }
         }
-    }
-
-    /** Returns a warning about retired options, or empty if none is given. */
-    public Optional<String> warning() {
-        return RetiredOptions.warning(retired);
     }
 
     /** Returns the values by key, as given. */

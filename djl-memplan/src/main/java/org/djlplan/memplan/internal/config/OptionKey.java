@@ -29,6 +29,28 @@ public enum OptionKey implements Option {
             Origin.ANYONE,
             "how many predictions of the model, with their pre- and post-processing, run at"
                     + " once; further ones wait"),
+    MAX_REQUEST(
+            "any size",
+            Origin.ANYONE,
+            "such as `256MB`: the most that one prediction may take. A prediction fails before the"
+                    + " model runs if its inputs have more bytes, or if an earlier prediction with"
+                    + " the same or shorter inputs needed more; the message names both figures, and"
+                    + " the cause is an `InputTooLargeException`. The first prediction of a new"
+                    + " shape runs whatever it needs, so limit the length of texts, too"),
+    LIMIT_DIMENSIONS(
+            "any length",
+            Origin.ANYONE,
+            "such as `512`: the longest dimension of any input, such as the length of a text or the"
+                    + " size of a batch; a larger prediction fails in the same way"),
+    BATCH_TOKENS(
+            "any number",
+            Origin.ANYONE,
+            "such as `4096`: `batchPredict` runs its inputs in groups of similar lengths, one after"
+                    + " the other, each of at most so many tokens with padding; a longer text runs"
+                    + " alone. The outputs have the order of the inputs, and differ from those of one"
+                    + " batch by roundings only, if the model has a mask. The translator processes"
+                    + " each input once more, alone, to find its length. No effect in DJL 0.27, and"
+                    + " for translators without a batchifier, which run one input at a time"),
     THREADS(
             "auto",
             Origin.UP_TO_THE_CORES,
@@ -73,6 +95,15 @@ public enum OptionKey implements Option {
                     + " this JVM, for example those of an executor. It is"
                     + " [divided](how-it-works/budget.md#what-a-budget-is) by their minimum needs and"
                     + " their weights; another size takes effect once none of them is in use"),
+    SHARED(
+            "false",
+            Origin.ANYONE,
+            "`true`: loads of the same unchanged file with the same options of djl-plan share one"
+                    + " model in this process, each behind a `ZooModel` of its own; it is closed with"
+                    + " the last of them. A budget or a limit that is set through one `PlanHandle`"
+                    + " applies to all. For `.tflite`, TorchScript and ONNX files; not for"
+                    + " TensorFlow Lite models that keep state, and not right for other models that"
+                    + " do. DJL's `optOption`s are not compared, because DJL does not pass them on"),
     TRANSLATOR_FACTORY(
             "DJL's",
             Origin.ANYONE,

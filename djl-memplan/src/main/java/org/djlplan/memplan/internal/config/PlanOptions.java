@@ -8,6 +8,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.Function;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
@@ -20,10 +21,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * @param verify whether the first planned predictions are compared with stock ones
  * @param warmup predictions while the model is loaded
  * @param workers number of threads that run forward passes
- * @param maxPredictions limit of predictions at once; empty for no limit
+ * @param requests the limits of predictions
  * @param budget memory limit of the model, and how it is met
- * @param translatorFactory class name of the factory to wrap
- * @param blockFactory class name of the block factory to wrap
+ * @param load what a load makes
  * @param delegation the options that start with {@code delegation.}
  */
 public record PlanOptions(
@@ -34,14 +34,16 @@ public record PlanOptions(
         boolean verify,
         Warmup warmup,
         WorkerCount workers,
-        OptionalInt maxPredictions,
+        RequestOptions requests,
         BudgetOptions budget,
-        Optional<String> translatorFactory,
-        Optional<String> blockFactory,
+        LoadOptions load,
         Map<String, String> delegation) {
 
     /** Prefix of every delegation option. */
     public static final String DELEGATION_PREFIX = "delegation.";
+
+    /** The key of the lowest permitted precision of weights. */
+    public static final String PRECISION = DELEGATION_PREFIX + "precision";
 
     private static final String AUTO = "auto";
 
@@ -118,10 +120,9 @@ public record PlanOptions(
                 verify,
                 warmup,
                 workers,
-                maxPredictions,
+                requests,
                 budget,
-                translatorFactory,
-                blockFactory,
+                load,
                 newDelegation);
     }
 
@@ -142,6 +143,12 @@ public record PlanOptions(
     /** Returns whether a delegate may also run other input shapes than those in the file. */
     public boolean delegatesEveryShape() {
         return EVERY_SHAPE.equalsIgnoreCase(delegation.get(DELEGATION_ENABLED));
+    }
+
+    /** Returns whether weights may have a lower precision than in the model's file. */
+    public boolean permitsLowerPrecision() {
+        String full = Precision.FLOAT32.toString();
+        return !delegation.getOrDefault(PRECISION, full).equals(full);
     }
 
     /**
@@ -172,10 +179,12 @@ public record PlanOptions(
                                 values.getOrDefault(
                                         OptionKey.WARMUP, OptionKey.WARMUP.defaultValue())),
                         workers(values),
-                        given(values, OptionKey.MAX_PREDICTIONS, 1),
+                        requests(values),
                         budget(values),
-                        Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
-                        Optional.ofNullable(values.get(OptionKey.BLOCK_FACTORY)),
+                        new LoadOptions(
+                                flag(values, OptionKey.SHARED, false),
+                                Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
+                                Optional.ofNullable(values.get(OptionKey.BLOCK_FACTORY))),
                         delegation.buildOrThrow());
         // Evaluated here so that a wrong value is an error at loading.
         boolean unused = options.delegationEnabled();
@@ -212,6 +221,17 @@ public record PlanOptions(
                 .orElseThrow(() -> wrong(OptionKey.LIVENESS.key(), value, "auto, op or off"));
     }
 
+    private static RequestOptions requests(Map<OptionKey, String> values) {
+        return new RequestOptions(
+                given(values, OptionKey.MAX_PREDICTIONS, 1),
+                value(values, OptionKey.MAX_REQUEST, Quantities::bytes, "a size such as 256MB")
+                        .orElse(Long.MAX_VALUE),
+                values.containsKey(OptionKey.LIMIT_DIMENSIONS)
+                        ? number(values, OptionKey.LIMIT_DIMENSIONS, 1, 1)
+                        : Long.MAX_VALUE,
+                given(values, OptionKey.BATCH_TOKENS, 1));
+    }
+
     private static BudgetOptions budget(Map<OptionKey, String> values) {
         return value(values, OptionKey.BUDGET, BudgetOptions::of, BudgetOptions.ALLOWED)
                 .orElse(BudgetOptions.UNLIMITED)
@@ -239,7 +259,7 @@ public record PlanOptions(
                                 wrong(
                                         OptionKey.SHARED_BUDGET.key(),
                                         text,
-                                        "none or a size such as 256MB")));
+                                        "none or a size with its unit such as 256MB")));
     }
 
     private static int threads(Map<OptionKey, String> values) {

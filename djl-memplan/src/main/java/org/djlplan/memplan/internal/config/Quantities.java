@@ -35,14 +35,22 @@ public final class Quantities {
                     .put("gib", 1L << 30)
                     .buildOrThrow();
 
+    /** A smaller number of bytes needs a unit: 64 was meant as 64MB. */
+    private static final long LEAST_BYTES_WITHOUT_UNIT = 1_000_000;
+
     private static final Map<String, Long> MILLIS =
             ImmutableMap.of("ms", 1L, "s", 1_000L, "m", 60_000L, "min", 60_000L, "h", 3_600_000L);
 
     private Quantities() {}
 
-    /** Parses a positive number of bytes, such as 64MB, 64MiB or 1.5GB. */
+    /**
+     * Parses a positive number of bytes, such as 64MB, 64MiB or 1.5GB; empty also for a number
+     * below a million without a unit.
+     */
     public static Optional<Long> bytes(String text) {
-        return parse(text, BYTES, Long.MAX_VALUE);
+        boolean hasUnit = text.trim().matches(".*[a-zA-Z]");
+        return parse(text, BYTES, Long.MAX_VALUE)
+                .filter(bytes -> hasUnit || bytes >= LEAST_BYTES_WITHOUT_UNIT);
     }
 
     /** Parses a duration from 1 millisecond to {@code most}, such as 10s or 500ms. */

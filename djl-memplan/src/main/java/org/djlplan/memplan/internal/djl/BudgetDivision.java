@@ -101,7 +101,7 @@ public final class BudgetDivision<M extends BudgetDivision.Member> {
             return stuck
                     ? new BudgetShares.Claim(bytes, 0)
                     : new BudgetShares.Claim(
-                            Math.max(refusedBytes, report.leastBudgetBytes()),
+                            Math.min(bytes, Math.max(refusedBytes, report.leastBudgetBytes())),
                             report.weightsBytes());
         }
 

@@ -1,12 +1,10 @@
 package org.djlplan.memplan.internal.djl;
 
-import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.serving.ShapeChooser;
-import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -26,7 +24,6 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
     private final DelegationProvider provider;
     private final Map<String, String> options;
     private final TfLiteDelegableModel model;
-    private final FileIdentity opened;
     private final ServedModel served;
 
     // Guarded by this.
@@ -63,20 +60,16 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
     /**
      * @param options of the delegation
      * @param model is measured
-     * @param opened the identity of the model's file when the serving model opened it. The process
-     *     that measures opens the file again, so choices for another file are not passed on.
      * @param served receives the choices
      */
     DelegationAtShapes(
             DelegationProvider provider,
             Map<String, String> options,
             TfLiteDelegableModel model,
-            FileIdentity opened,
             ServedModel served) {
         this.provider = provider;
         this.options = options;
         this.model = model;
-        this.opened = opened;
         this.served = served;
     }
 
@@ -170,26 +163,11 @@ final class DelegationAtShapes implements ShapeChooser, AutoCloseable {
         if (!(verified || request.serves) || !isLatest(request)) {
             return;
         }
-        if (verified && !isSameFile()) {
-            logger.warn(
-                    "{} was changed since it was loaded and is not delegated at other shapes; load it again",
-                    model.file());
-            end(request);
-            return;
-        }
         request.serves = verified;
         try {
             served.useAt(request.mix, choice);
         } finally {
             answer(request, verified);
-        }
-    }
-
-    private boolean isSameFile() {
-        try {
-            return FileIdentity.of(model.file()).equals(opened);
-        } catch (IOException e) {
-            return false;
         }
     }
 

@@ -1,18 +1,23 @@
 package org.djlplan.memplan.internal.djl;
 
+import ai.djl.Device;
 import ai.djl.Model;
 import ai.djl.engine.Engine;
 import ai.djl.engine.EngineProvider;
+import ai.djl.ndarray.NDManager;
 import java.lang.reflect.Field;
-import java.util.HashSet;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.runtime.FileMappings;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
+import org.djlplan.memplan.internal.thread.Later;
+import org.djlplan.thirdparty.guava.collect.MapMaker;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,62 +26,46 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Before DJL loads a model, its only call to djl-plan asks the translator factory whether it
  * supports some types. If the same call of DJL then asks for ONNX Runtime's engine to make a model,
- * the next session that the thread creates is expected to be the model's. To notice that request,
- * djl-plan replaces the engine's provider by its own while a load is announced.
- *
- * <p>DJL does not report a failed load. So a thread expects nothing any more once it makes another
- * model, or loads or uses a planned one. One case is not recognized: a load fails before it asks
- * for an engine, and the same statement of the application then loads a model without djl-plan.
+ * that model's session options are changed before DJL uses them. Nothing else of the load is
+ * remembered, so a load may fail at any time. To notice the request, djl-plan replaces the engine's
+ * provider by its own until the request, or until the call is over.
  */
 final class ExpectedSession {
 
     private static final Logger logger = LoggerFactory.getLogger(ExpectedSession.class);
     private static final String ONNX_RUNTIME = "OnnxRuntime";
 
-    private static final ThreadLocal<Expected> EXPECTED = new ThreadLocal<>();
+    /** DJL does not report a load that fails before it asks for an engine, so djl-plan looks. */
+    private static final Duration LOOK_EVERY = Duration.ofMillis(200);
 
     /**
-     * The threads that expect a session, perhaps with some that have ended. Guarded by the class.
+     * The stacks below the calls in which a model may be made, by the thread. Guarded by the class.
      */
-    private static final Set<Thread> EXPECTING = new HashSet<>();
+    private static final Map<Thread, List<StackTraceElement>> EXPECTED = new HashMap<>();
 
-    /** Whether a provider of ours is in the place of the engine's. */
-    private static volatile boolean watching;
+    /** The models whose sessions are created with the allocator, with the mappings before that. */
+    private static final Map<Model, FileMappings> MODELS = new MapMaker().weakKeys().makeMap();
 
-    private static volatile boolean tableReplaced;
-
-    /**
-     * Whether the first session cannot be expected. Later ones can, if the first model is planned.
-     */
-    private static volatile boolean unnoticed;
+    /** Whether sessions cannot be expected. */
+    private static volatile boolean impossible;
 
     private ExpectedSession() {}
 
-    /**
-     * The load that a thread has announced.
-     *
-     * @param call the call of DJL that loads
-     * @param made whether the call makes an ONNX model, to which the next session then belongs
-     */
-    private record Expected(LoadCall call, boolean made) {}
-
-    /**
-     * A call of DJL that loads a model. Calls from the same place in the application are equal.
-     *
-     * @param callers the stack below the call
-     */
-    private record LoadCall(List<StackTraceElement> callers) {
+    /** Calls of DJL that load a model. Calls from the same place in the application are equal. */
+    private static final class LoadCall {
 
         private static final String LOADER = "ai.djl.repository.zoo.BaseModelLoader";
         private static final String ENGINE = Engine.class.getName();
         private static final String MODEL = Model.class.getName();
 
-        /** Returns the innermost such call of a stack; empty if the stack has none. */
-        static Optional<LoadCall> in(StackTraceElement[] stack) {
+        private LoadCall() {}
+
+        /** Returns the stack below the innermost call of a stack; empty if the stack has none. */
+        static Optional<List<StackTraceElement>> in(StackTraceElement[] stack) {
             for (int i = 0; i < stack.length; i++) {
                 if (stack[i].getClassName().equals(LOADER)
                         && stack[i].getMethodName().equals("loadModel")) {
-                    return Optional.of(new LoadCall(List.of(stack).subList(i + 1, stack.length)));
+                    return Optional.of(List.of(stack).subList(i + 1, stack.length));
                 }
             }
             return Optional.empty();
@@ -96,7 +85,7 @@ final class ExpectedSession {
         }
     }
 
-    /** Provides the engine as before, and tells when a thread that loads a model asks for it. */
+    /** Provides the engine as before, except to a call that is about to make a model. */
     private record NoticingProvider(EngineProvider inner) implements EngineProvider {
 
         @Override
@@ -112,11 +101,70 @@ final class ExpectedSession {
         @Override
         public Engine getEngine() {
             Engine engine = inner.getEngine();
-            Expected expected = EXPECTED.get();
-            if (expected != null) {
-                asked(engine, expected);
+            Optional<List<StackTraceElement>> expected = expected(Thread.currentThread());
+            if (expected.isEmpty()) {
+                return engine;
             }
-            return engine;
+            StackTraceElement[] stack = new Throwable().getStackTrace();
+            boolean same = LoadCall.in(stack).equals(expected);
+            boolean makes = LoadCall.makesModel(stack);
+            if (same && !makes) {
+                return engine;
+            }
+            forget(Thread.currentThread());
+            return same ? new PreparingEngine(engine) : engine;
+        }
+    }
+
+    /** The engine, for one model whose session is to be created with the allocator. */
+    private static final class PreparingEngine extends Engine {
+
+        private final Engine inner;
+
+        PreparingEngine(Engine inner) {
+            this.inner = inner;
+        }
+
+        @Override
+        public Model newModel(String name, Device device) {
+            Model model = inner.newModel(name, device);
+            prepare(model);
+            return model;
+        }
+
+        @Override
+        public Engine getAlternativeEngine() {
+            return inner.getAlternativeEngine();
+        }
+
+        @Override
+        public String getEngineName() {
+            return inner.getEngineName();
+        }
+
+        @Override
+        public int getRank() {
+            return inner.getRank();
+        }
+
+        @Override
+        public String getVersion() {
+            return inner.getVersion();
+        }
+
+        @Override
+        public boolean hasCapability(String capability) {
+            return inner.hasCapability(capability);
+        }
+
+        @Override
+        public NDManager newBaseManager() {
+            return inner.newBaseManager();
+        }
+
+        @Override
+        public NDManager newBaseManager(Device device) {
+            return inner.newBaseManager(device);
         }
     }
 
@@ -126,97 +174,59 @@ final class ExpectedSession {
      * @param given options set by the application's code
      */
     static void expect(Map<String, ?> given) {
-        expectNone();
         Optional<String> enabled = GivenOptions.ofApplication(OptionKey.ENABLED, given);
-        if (enabled.isPresent() && enabled.get().equalsIgnoreCase("false")) {
+        if (impossible || (enabled.isPresent() && enabled.get().equalsIgnoreCase("false"))) {
             return;
         }
-        if ((tableReplaced || !unnoticed) && Engine.hasEngine(ONNX_RUNTIME)) {
-            Optional<LoadCall> call = LoadCall.in(new Throwable().getStackTrace());
-            if (call.isPresent()) {
-                watch(new Expected(call.get(), false));
-            }
+        if (Engine.hasEngine(ONNX_RUNTIME)) {
+            LoadCall.in(new Throwable().getStackTrace())
+                    .ifPresent(call -> expect(Thread.currentThread(), call));
         }
     }
 
-    private static void asked(Engine engine, Expected expected) {
-        StackTraceElement[] stack = new Throwable().getStackTrace();
-        boolean same = LoadCall.in(stack).equals(Optional.of(expected.call()));
-        boolean makes = LoadCall.makesModel(stack);
-        if (same && !makes) {
-            return;
-        }
-        if (same && !expected.made()) {
-            EXPECTED.set(new Expected(expected.call(), true));
-            expectSession(engine);
-        } else {
-            expectNone();
-        }
-    }
-
-    private static void expectSession(Engine engine) {
-        try {
-            if (!tableReplaced) {
-                OrtBinding binding = OrtBinding.of(engine);
-                if (!engine.defaultDevice().isGpu() && binding.attach().isEmpty()) {
-                    prepare(binding);
-                }
-            }
-            if (tableReplaced) {
-                OrtAllocator.expect();
-            } else {
-                unnoticed = true;
-            }
-        } catch (ReflectiveOperationException | RuntimeException | UnsupportedPlatformException e) {
-            giveUp(e);
-        }
-    }
-
-    private static void giveUp(Exception problem) {
-        unnoticed = true;
-        logger.debug("ONNX models are loaded twice", problem);
-    }
-
-    /** Prepares for later models; the allocator is already attached. */
-    static synchronized void prepare(OrtBinding binding) {
-        if (tableReplaced) {
-            return;
-        }
-        try {
-            tableReplaced =
-                    !Engine.getEngine(ONNX_RUNTIME).defaultDevice().isGpu()
-                            && binding.replaceTable();
-        } catch (ReflectiveOperationException | RuntimeException e) {
-            giveUp(e);
-        }
-    }
-
-    /** Makes DJL ask our provider for the engine. */
-    private static synchronized void watch(Expected expected) {
+    private static synchronized void expect(Thread thread, List<StackTraceElement> call) {
         try {
             Map<String, EngineProvider> providers = providers();
             EngineProvider present = providers.get(ONNX_RUNTIME);
+            if (EXPECTED.isEmpty() && !Later.run(LOOK_EVERY, ExpectedSession::look)) {
+                return;
+            }
             if (!(present instanceof NoticingProvider)) {
                 providers.put(ONNX_RUNTIME, new NoticingProvider(present));
             }
+            EXPECTED.put(thread, call);
         } catch (ReflectiveOperationException | RuntimeException e) {
-            giveUp(e);
-            return;
+            impossible = true;
+            logger.debug("ONNX models are loaded twice", e);
         }
-        watching = true;
-        EXPECTING.add(Thread.currentThread());
-        EXPECTED.set(expected);
     }
 
-    /**
-     * Makes DJL ask the engine's own provider, unless other threads expect something: ours retains
-     * its class loader.
-     */
-    private static synchronized void unwatch() {
-        EXPECTED.remove();
-        EXPECTING.remove(Thread.currentThread());
-        EXPECTING.removeIf(thread -> !thread.isAlive());
-        if (!EXPECTING.isEmpty()) {
+    private static synchronized Optional<List<StackTraceElement>> expected(Thread thread) {
+        return Optional.ofNullable(EXPECTED.get(thread));
+    }
+
+    private static synchronized void forget(Thread thread) {
+        EXPECTED.remove(thread);
+        restoreIfIdle();
+    }
+
+    /** Forgets the calls that are over. */
+    private static synchronized void look() {
+        EXPECTED.entrySet()
+                .removeIf(
+                        each ->
+                                !LoadCall.in(each.getKey().getStackTrace())
+                                        .equals(Optional.of(each.getValue())));
+        restoreIfIdle();
+        if (!EXPECTED.isEmpty() && !Later.run(LOOK_EVERY, ExpectedSession::look)) {
+            EXPECTED.clear();
+            restoreIfIdle();
+        }
+    }
+
+    /** Makes DJL ask the engine's own provider, because ours retains its class loader. */
+    private static void restoreIfIdle() {
+        if (!EXPECTED.isEmpty()) {
             return;
         }
         try {
@@ -224,9 +234,8 @@ final class ExpectedSession {
             if (providers.get(ONNX_RUNTIME) instanceof NoticingProvider ours) {
                 providers.put(ONNX_RUNTIME, ours.inner());
             }
-            watching = false;
         } catch (ReflectiveOperationException | RuntimeException e) {
-            giveUp(e);
+            logger.debug("the provider of ONNX Runtime stays replaced", e);
         }
     }
 
@@ -237,24 +246,25 @@ final class ExpectedSession {
         return (Map<String, EngineProvider>) field.get(null);
     }
 
-    /**
-     * Ends what this thread expects of a load that has failed. Costs almost nothing if no thread
-     * expects anything.
-     */
-    static void expectNone() {
-        Optional<OrtAllocator.Arrived> unused = arrived();
+    /** Makes the session of a model that DJL has made, and not loaded yet, use the allocator. */
+    private static void prepare(Model model) {
+        try {
+            OrtAdapter adapter = OrtAdapter.of(model);
+            if (!model.getNDManager().getDevice().isGpu() && adapter.binding().attach().isEmpty()) {
+                adapter.useEnvironmentAllocator(true);
+                MODELS.put(model, FileMappings.now());
+                OrtAllocator.beginLoad();
+            }
+        } catch (ReflectiveOperationException | RuntimeException | UnsupportedPlatformException e) {
+            logger.debug("{} is loaded twice", model.getName(), e);
+        }
     }
 
     /**
-     * Returns the session that this thread has created with our allocator since a load was
-     * announced. Nothing is expected any more.
+     * Returns the mappings before the session of a loaded model was created with the allocator;
+     * empty if it was created without.
      */
-    static Optional<OrtAllocator.Arrived> arrived() {
-        Expected expected = watching ? EXPECTED.get() : null;
-        if (expected == null) {
-            return Optional.empty();
-        }
-        unwatch();
-        return expected.made() ? OrtAllocator.arrived() : Optional.empty();
+    static Optional<FileMappings> mappingsBefore(Model model) {
+        return Optional.ofNullable(MODELS.remove(model));
     }
 }

@@ -6,20 +6,36 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import org.djlplan.memplan.errors.InputTooLargeException;
+import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.config.RequestOptions;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 
-/** The limit of the inputs of a loaded model; at first there is none. Thread-safe. */
+/**
+ * The limits of single predictions of a loaded model: of their inputs, and of the memory that
+ * earlier predictions with such inputs needed. Thread-safe.
+ */
 public final class InputLimit {
 
     private final String model;
-    private volatile long mostBytes = Long.MAX_VALUE;
-    private volatile long longestDimension = Long.MAX_VALUE;
+    private final long mostRequestBytes;
+    private final Optional<NeededMemory> needed;
+    private volatile long mostBytes;
+    private volatile long longestDimension;
 
     /**
      * @param model its name
+     * @param limits the limits at first
+     * @param needed the memory that predictions needed; empty if it is not known
      */
-    InputLimit(String model) {
+    InputLimit(String model, RequestOptions limits, Optional<NeededMemory> needed) {
         this.model = model;
+        mostRequestBytes = limits.mostBytes();
+        mostBytes = limits.mostBytes();
+        longestDimension = limits.longestDimension();
+        this.needed = mostRequestBytes == Long.MAX_VALUE ? Optional.empty() : needed;
+        this.needed.ifPresent(memory -> memory.setLimit(mostRequestBytes));
     }
 
     /** Sets the limit of the total bytes of all inputs of a prediction. */
@@ -37,7 +53,8 @@ public final class InputLimit {
     /**
      * Checks the inputs of a prediction.
      *
-     * @throws InputTooLargeException if they are too large
+     * @throws InputTooLargeException if they are too large, or such a prediction needed too much
+     *     memory
      */
     void check(NDList inputs) {
         if (mostBytes == Long.MAX_VALUE && longestDimension == Long.MAX_VALUE) {
@@ -57,6 +74,19 @@ public final class InputLimit {
         }
         if (bytes > mostBytes) {
             refuse("inputs of " + bytes + " bytes", "at most " + mostBytes + " bytes");
+        }
+        Optional<NeededMemory.Above> above =
+                needed.flatMap(memory -> memory.above(ArraySizes.of(inputs)));
+        if (above.isPresent()) {
+            refuse(
+                    "inputs of shapes " + ArraySizes.of(inputs),
+                    above.get().sizes()
+                            + " needed "
+                            + above.get().bytes()
+                            + " bytes, and "
+                            + OptionKey.MAX_REQUEST.key()
+                            + " is "
+                            + mostRequestBytes);
         }
     }
 

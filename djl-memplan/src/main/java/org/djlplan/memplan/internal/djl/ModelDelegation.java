@@ -23,6 +23,7 @@ import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.ShapeMix;
+import org.djlplan.memplan.spi.Tolerance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,9 +40,6 @@ public final class ModelDelegation implements ServedDelegation {
     private final PlanOptions options;
     private final Optional<Progress> progress;
     private final String engine = nameOfEngine();
-
-    /** Taken before the file is opened; empty unless other shapes may be delegated. */
-    private final Optional<FileIdentity> opened;
 
     /** Held while a choice is passed on, so that the latest one stays. */
     private final Object passing = new Object();
@@ -66,16 +64,6 @@ public final class ModelDelegation implements ServedDelegation {
         this.provider = provider;
         this.options = options;
         this.progress = progress;
-        opened = options.delegatesEveryShape() ? identity(file) : Optional.empty();
-    }
-
-    private static Optional<FileIdentity> identity(Path file) {
-        try {
-            return Optional.of(FileIdentity.of(file));
-        } catch (IOException e) {
-            logger.debug("{} cannot be recognized later", file, e);
-            return Optional.empty();
-        }
     }
 
     /**
@@ -90,13 +78,14 @@ public final class ModelDelegation implements ServedDelegation {
     public static TfLiteDelegableModel measurable(Path file, PlanOptions options)
             throws IOException, UnplannableException {
         EngineLibrary library = EngineLibrary.loaded();
+        String identity = FileIdentity.text(file);
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
-        return measurable(file, graph, options, library);
+        return measurable(file, identity, graph, options, library);
     }
 
     private static TfLiteDelegableModel measurable(
-            Path file, Graph graph, PlanOptions options, EngineLibrary library) {
-        return new TfLiteDelegableModel(file, graph, CacheFolder.get(), options, library);
+            Path file, String identity, Graph graph, PlanOptions options, EngineLibrary library) {
+        return new TfLiteDelegableModel(file, identity, graph, CacheFolder.get(), options, library);
     }
 
     @Override
@@ -124,7 +113,7 @@ public final class ModelDelegation implements ServedDelegation {
     }
 
     @Override
-    public DelegationChoice first(Graph graph) {
+    public DelegationChoice first(Graph graph, String identity) {
         EngineLibrary library;
         try {
             library = EngineLibrary.loaded();
@@ -133,7 +122,7 @@ public final class ModelDelegation implements ServedDelegation {
             return new DelegationChoice(
                     Candidate.cpu(options.threads()), Origin.UNVERIFIED, e.getMessage());
         }
-        TfLiteDelegableModel model = measurable(file, graph, options, library);
+        TfLiteDelegableModel model = measurable(file, identity, graph, options, library);
         DelegationProvider.Choosing started =
                 provider.choose(model, options.delegation(), progress, this::better);
         synchronized (this) {
@@ -160,6 +149,23 @@ public final class ModelDelegation implements ServedDelegation {
         return choosing.map(DelegationProvider.Choosing::first);
     }
 
+    /** A model with a budget has no memory for its CPU kernels beside the delegate. */
+    @Override
+    public Optional<Tolerance> requestTolerance() {
+        return options.budget().limited()
+                ? Optional.empty()
+                : Optional.of(provider.tolerance(options.delegation()));
+    }
+
+    @Override
+    public void withdraw(String why) {
+        Optional<DelegationProvider.Choosing> started;
+        synchronized (this) {
+            started = choosing;
+        }
+        started.ifPresent(each -> each.withdraw(why));
+    }
+
     /** Called on the provider's thread, possibly before the model serves. */
     private void better(DelegationChoice choice) {
         synchronized (passing) {
@@ -183,16 +189,16 @@ public final class ModelDelegation implements ServedDelegation {
             }
             waiting.ifPresent(model::switchTo);
         }
-        if (opened.isEmpty()) {
+        if (!options.delegatesEveryShape()) {
             return;
         }
         try {
             TfLiteDelegableModel measured =
-                    measurable(file, model.graph(), options, EngineLibrary.loaded());
+                    measurable(
+                            file, model.identity(), model.graph(), options, EngineLibrary.loaded());
             if (measured.takesOtherShapes()) {
                 DelegationAtShapes chooser =
-                        new DelegationAtShapes(
-                                provider, options.delegation(), measured, opened.get(), model);
+                        new DelegationAtShapes(provider, options.delegation(), measured, model);
                 synchronized (this) {
                     atShapes = Optional.of(chooser);
                 }

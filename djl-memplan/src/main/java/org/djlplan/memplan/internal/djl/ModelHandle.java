@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.djl;
 
 import ai.djl.Model;
+import ai.djl.nn.Block;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
@@ -50,6 +51,19 @@ public interface ModelHandle extends Supplier<PlanReport> {
 
     /** Returns to the system the memory of an arena that the model does not share. */
     default void trim() {}
+
+    /** Returns whether the model keeps values from one prediction to the next, as far as known. */
+    default boolean keepsState() {
+        return false;
+    }
+
+    /**
+     * Returns a block that predicts as the model's own, but whose closing frees nothing; empty if
+     * models do not close their blocks.
+     */
+    default Optional<Block> view() {
+        return Optional.empty();
+    }
 
     /** Returns the bytes that the engine allocated for weights; empty if they are not counted. */
     default OptionalLong weightsBytes() {

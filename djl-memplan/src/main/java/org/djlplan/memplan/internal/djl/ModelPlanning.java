@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.djl;
 import ai.djl.Model;
 import ai.djl.nn.Block;
 import ai.djl.nn.BlockFactory;
+import ai.djl.nn.SymbolBlock;
 import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.TranslatorFactory;
@@ -21,8 +22,8 @@ import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.report.ReportSources;
+import org.djlplan.memplan.internal.runtime.FileMappings;
 import org.djlplan.memplan.internal.runtime.SupportedPlatforms;
-import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.torch.WeightFile;
 import org.djlplan.memplan.report.DelegationReport;
@@ -61,7 +62,6 @@ public final class ModelPlanning {
                         systemProperties(),
                         arguments,
                         providers.stream().flatMap(p -> p.options().stream()).toList());
-        effective.warning().ifPresent(logger::warn);
         PlanOptions parsed = PlanOptions.parse(effective);
         options = provider.isPresent() ? parsed.awaitingDelegation() : parsed;
         this.progress = progress;
@@ -114,18 +114,25 @@ public final class ModelPlanning {
      * @param given options set by the application's code
      */
     public static void expectLoad(Map<String, ?> given) {
+        SharedLoads.expect();
         BudgetedWeights.expect(given);
         ExpectedSession.expect(given);
     }
 
     /** Returns the limit of predictions at once; empty for no limit. */
     public OptionalInt maxPredictions() {
-        return options.maxPredictions();
+        return options.requests().maxPredictions();
+    }
+
+    /** Returns the limit of the tokens that run at once of one call's inputs; empty for all. */
+    public OptionalInt batchTokens() {
+        return options.requests().batchTokens();
     }
 
     /** Returns the factory that the options name, or DJL's default. */
     public TranslatorFactory namedFactory() {
-        return options.translatorFactory()
+        return options.load()
+                .translatorFactory()
                 .map(
                         name ->
                                 newInstance(
@@ -174,7 +181,8 @@ public final class ModelPlanning {
     private Block plannedBlock(Model model, Path modelPath, Map<String, ?> arguments)
             throws IOException, NotPlannedException {
         Optional<BlockFactory> factory =
-                options.blockFactory()
+                options.load()
+                        .blockFactory()
                         .map(
                                 name ->
                                         newInstance(
@@ -182,7 +190,7 @@ public final class ModelPlanning {
         String engine = model.getNDManager().getEngine().getEngineName();
         Optional<Path> budgeted = budgeted(model, modelPath, engine, factory.isPresent());
         if (budgeted.isPresent()) {
-            return new PyTorchPlanning(options).load(model, budgeted.get());
+            return new PyTorchPlanning(options, provider, progress).load(model, budgeted.get());
         }
         Block block = StockBlock.of(model, modelPath, arguments, factory);
         if (!options.enabled()) {
@@ -196,7 +204,10 @@ public final class ModelPlanning {
                             ? PyTorchPlanning.problem(model)
                             : Optional.of("a block of the engine " + engine + " is not planned");
             if (found.isEmpty()) {
-                return new PyTorchPlanning(options).wrap(model, block, Optional.empty());
+                PyTorchPlanning planning = new PyTorchPlanning(options, provider, progress);
+                Block planned = planning.wrap(model, block, Optional.empty());
+                planning.startRewriting();
+                return planned;
             }
             problem = found.get();
         } catch (Error e) {
@@ -247,10 +258,10 @@ public final class ModelPlanning {
 
     private boolean planned(Model model) throws TranslateException, NotPlannedException {
         Optional<WeightFile> early = BudgetedWeights.arrived();
-        Optional<OrtAllocator.Arrived> session = ExpectedSession.arrived();
+        Optional<FileMappings> expected = ExpectedSession.mappingsBefore(model);
         if (!options.enabled() || PlanReport.of(model).isPresent()) {
             early.ifPresent(WeightFile::close);
-            if (session.isPresent()) {
+            if (expected.isPresent()) {
                 OrtPlanning.makeStock(model);
             }
             require(
@@ -266,10 +277,35 @@ public final class ModelPlanning {
                     model.getName(),
                     OptionKey.SHARED_BUDGET.key());
         }
+        boolean[] alone = new boolean[1];
+        boolean planned =
+                SharedLoads.plan(
+                        model,
+                        options,
+                        () -> {
+                            alone[0] = true;
+                            return planned(model, early, expected);
+                        });
+        if (!alone[0]) {
+            early.ifPresent(WeightFile::close);
+        }
+        return planned;
+    }
+
+    private boolean planned(
+            Model model, Optional<WeightFile> early, Optional<FileMappings> expected)
+            throws TranslateException, NotPlannedException {
         String engine = model.getNDManager().getEngine().getEngineName();
         if (!engine.equals("PyTorch")) {
             // A PyTorch model was expected.
             early.ifPresent(WeightFile::close);
+        }
+        if (options.permitsLowerPrecision()
+                && !(engine.equals("PyTorch") && model.getBlock() instanceof SymbolBlock)) {
+            logger.warn(
+                    "{} has no effect on {}, which is not a TorchScript model",
+                    PlanOptions.PRECISION,
+                    model.getName());
         }
         Optional<String> problem;
         try {
@@ -279,8 +315,9 @@ public final class ModelPlanning {
                             PlanOptions asked = options.forThreads(TfLiteAdapter.threadsOf(model));
                             yield new TfLitePlanning(asked, provider, progress).plan(model);
                         }
-                        case "PyTorch" -> new PyTorchPlanning(options).plan(model, early);
-                        case "OnnxRuntime" -> new OrtPlanning(options).plan(model, session);
+                        case "PyTorch" ->
+                                new PyTorchPlanning(options, provider, progress).plan(model, early);
+                        case "OnnxRuntime" -> new OrtPlanning(options).plan(model, expected);
                         default ->
                                 Optional.of(
                                         "the engine " + engine + " is not planned by this version");
@@ -315,6 +352,7 @@ public final class ModelPlanning {
      */
     private static Optional<String> unverified(Model model) {
         return PlanReport.of(model)
+                .filter(report -> report.engine().equals("TFLite"))
                 .flatMap(PlanReport::delegation)
                 .filter(choice -> choice.origin() == DelegationReport.Origin.UNVERIFIED)
                 .map(choice -> "no delegation was verified: " + choice.reason());

@@ -1,6 +1,8 @@
 package org.djlplan.memplan.internal.djl;
 
 import ai.djl.Model;
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import java.io.IOException;
@@ -13,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.config.InputShape;
 import org.djlplan.thirdparty.guava.primitives.Longs;
@@ -22,6 +25,7 @@ final class OrtAdapter {
 
     private static final String SUFFIX = ".onnx";
     private static final String DEFAULT_NAME = "model.onnx";
+    private static final String ARRAY = "ai.djl.onnxruntime.engine.OrtNDArray";
 
     private final Model model;
     private final OrtBinding binding;
@@ -66,9 +70,15 @@ final class OrtAdapter {
                 .findFirst();
     }
 
-    /** Returns the address of the session that the engine made. */
-    long session() throws ReflectiveOperationException {
-        return (long) OrtBinding.field(sessionOf(model.getBlock()), "nativeHandle");
+    /** Returns the engine's object of an array; empty for arrays of other engines. */
+    static Optional<Object> tensor(NDArray array) {
+        try {
+            return array.getClass().getName().equals(ARRAY)
+                    ? Optional.ofNullable(call(array, "getTensor"))
+                    : Optional.empty();
+        } catch (ReflectiveOperationException e) {
+            return Optional.empty();
+        }
     }
 
     private static Object sessionOf(Block block) throws ReflectiveOperationException {
@@ -121,17 +131,52 @@ final class OrtAdapter {
     }
 
     /**
-     * Creates a session of a file with the model's own options.
+     * Creates a session of the model's file with the model's own options.
      *
-     * @throws IOException if the engine does not load it
+     * @throws IOException if there is no such file, or the engine does not load it
      */
-    AutoCloseable createSession(Path file) throws ReflectiveOperationException, IOException {
+    AutoCloseable createSession() throws ReflectiveOperationException, IOException {
+        Path file = file().orElseThrow(() -> new IOException("the model's file is not there"));
         return binding.createSession(file, options);
     }
 
-    /** Returns a block of the engine that owns the session and is closed with the model. */
-    Block newBlock(Object session) throws ReflectiveOperationException {
-        NDManager manager = model.getNDManager();
+    /**
+     * Creates a session of a tiny model with the model's own options.
+     *
+     * @param user may run the model
+     * @return the result of {@code user}
+     * @throws Exception if the engine fails
+     */
+    boolean probe(Predicate<Runnable> user) throws Exception {
+        return binding.probe(options, user);
+    }
+
+    /**
+     * Takes the session from the model's block, which then does not close it.
+     *
+     * @return a block with the session that is not closed with the model
+     */
+    OrtBlock takeSession() throws ReflectiveOperationException {
+        Block block = model.getBlock();
+        OrtBlock taken = newBlock(sessionOf(block));
+        OrtBinding.accessible(block.getClass(), "session").set(block, null);
+        return taken;
+    }
+
+    /** Returns a block with a session that is not closed with the model. */
+    OrtBlock newBlock(Object session) throws ReflectiveOperationException {
+        NDManager own =
+                Engine.getEngine("OnnxRuntime").newBaseManager(model.getNDManager().getDevice());
+        try {
+            return new OrtBlock(model.getName(), engineBlock(session, own), own);
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            own.close();
+            throw e;
+        }
+    }
+
+    /** Returns a block of the engine that owns the session and is closed with a manager. */
+    Block engineBlock(Object session, NDManager manager) throws ReflectiveOperationException {
         for (Constructor<?> constructor : model.getBlock().getClass().getConstructors()) {
             if (constructor.getParameterCount() == 2) {
                 return (Block) constructor.newInstance(session, manager);

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
+import java.util.function.Predicate;
 import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.djlplan.thirdparty.guava.base.Throwables;
 
@@ -45,8 +45,7 @@ final class OrtBinding {
         return accessible(owner.getClass(), name).get(owner);
     }
 
-    private static Field accessible(Class<?> type, String name)
-            throws ReflectiveOperationException {
+    static Field accessible(Class<?> type, String name) throws ReflectiveOperationException {
         Field field = type.getDeclaredField(name);
         field.setAccessible(true);
         return field;
@@ -57,10 +56,6 @@ final class OrtBinding {
                 "ai.onnxruntime." + name, true, environment.getClass().getClassLoader());
     }
 
-    private Field table() throws ReflectiveOperationException {
-        return accessible(binding("OnnxRuntime"), "ortApiHandle");
-    }
-
     /**
      * Registers the allocator.
      *
@@ -69,21 +64,9 @@ final class OrtBinding {
      */
     Optional<String> attach() throws ReflectiveOperationException {
         return OrtAllocator.attach(
-                table().getLong(null), (long) field(environment, "nativeHandle"), this::probe);
-    }
-
-    /**
-     * Replaces the binding's table of functions by ours, which notices new sessions.
-     *
-     * @return whether there is such a table
-     * @throws ReflectiveOperationException if the binding is not as we know it
-     */
-    boolean replaceTable() throws ReflectiveOperationException {
-        OptionalLong table = OrtAllocator.table();
-        if (table.isPresent()) {
-            table().setLong(null, table.getAsLong());
-        }
-        return table.isPresent();
+                accessible(binding("OnnxRuntime"), "ortApiHandle").getLong(null),
+                (long) field(environment, "nativeHandle"),
+                this::probe);
     }
 
     /** Makes later sessions use the environment's allocator, or not. */
@@ -100,16 +83,42 @@ final class OrtBinding {
         try (AutoCloseable own = (AutoCloseable) type.getConstructor().newInstance()) {
             type.getMethod("setIntraOpNumThreads", int.class).invoke(own, 1);
             useEnvironmentAllocator(own, true);
-            Object session =
-                    environment
-                            .getClass()
-                            .getMethod("createSession", byte[].class, type)
-                            .invoke(environment, PROBE, own);
-            try (AutoCloseable opened = (AutoCloseable) session) {
-                Object result =
-                        opened.getClass().getMethod("run", Map.class).invoke(opened, Map.of());
-                ((AutoCloseable) result).close();
-            }
+            boolean unused =
+                    probe(
+                            own,
+                            run -> {
+                                run.run();
+                                return true;
+                            });
+        }
+    }
+
+    /**
+     * Creates a session of a tiny model.
+     *
+     * @param options of the session
+     * @param user may run the model
+     * @return the result of {@code user}
+     * @throws Exception if the engine fails
+     */
+    boolean probe(Object options, Predicate<Runnable> user) throws Exception {
+        Object session =
+                environment
+                        .getClass()
+                        .getMethod("createSession", byte[].class, options.getClass())
+                        .invoke(environment, PROBE, options);
+        try (AutoCloseable opened = (AutoCloseable) session) {
+            return user.test(() -> run(opened));
+        }
+    }
+
+    private static void run(AutoCloseable session) {
+        try {
+            Object result =
+                    session.getClass().getMethod("run", Map.class).invoke(session, Map.of());
+            ((AutoCloseable) result).close();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -8,6 +8,7 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.PlanReport;
 
@@ -15,8 +16,10 @@ import org.djlplan.memplan.report.PlanReport;
  * The handle of an ONNX Runtime model. It is always ready, because nothing is planned.
  *
  * @param limit the limit on the sizes of inputs
+ * @param verification whether the model runs as stock because its outputs differed
  */
-record OrtHandle(OrtMemory memory, InputLimit limit) implements ModelHandle {
+record OrtHandle(OrtMemory memory, InputLimit limit, VerifiedForward.Status verification)
+        implements ModelHandle {
 
     @Override
     public boolean hasBudget() {
@@ -28,18 +31,23 @@ record OrtHandle(OrtMemory memory, InputLimit limit) implements ModelHandle {
         if (!hasBudget()) {
             throw new IllegalStateException("loaded without a budget");
         }
-        memory.setBudget(budget(budget, memory.weightsBytes()));
+        memory.setBudget(budget(budget, memory.modelBytes()));
     }
 
-    /** Returns how many bytes a budget is. */
-    static LongSupplier budget(Budget budget, long weightsBytes) {
-        BudgetResolver resolver = BudgetedWeights.resolver(budget, weightsBytes);
-        return () -> resolver.bytes(weightsBytes);
+    /**
+     * Returns how many bytes a budget is.
+     *
+     * @param modelBytes that the weights and a prediction take
+     */
+    static LongSupplier budget(Budget budget, long modelBytes) {
+        BudgetResolver resolver = BudgetedWeights.resolver(budget, modelBytes);
+        return () -> resolver.bytes(modelBytes);
     }
 
     @Override
     public PlanReport get() {
-        return memory.report();
+        return PlanReportRecord.withPeak(
+                verification.applied(memory.report()), memory.needed().peak());
     }
 
     @Override

@@ -3,11 +3,10 @@ package org.djlplan.memplan.internal.djl;
 import ai.djl.Model;
 import ai.djl.nn.Block;
 import ai.djl.translate.TranslateException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.LongSupplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.InputShape;
 import org.djlplan.memplan.internal.config.PlanOptions;
@@ -16,9 +15,11 @@ import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.report.ReportSources;
+import org.djlplan.memplan.internal.runtime.FileMappings;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
+import org.djlplan.memplan.internal.runtime.ort.OrtBudget;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
@@ -44,42 +45,42 @@ final class OrtPlanning {
     /**
      * Plans a loaded model.
      *
-     * @param early the model's session, if it has our allocator already
+     * @param expected the mappings before the model's session was created, if it has our allocator
      * @return the reason why the model runs as stock; empty if it is planned
      * @throws TranslateException if its budget cannot be met, or it cannot be loaded again
      */
-    Optional<String> plan(Model model, Optional<OrtAllocator.Arrived> early)
-            throws TranslateException {
+    Optional<String> plan(Model model, Optional<FileMappings> expected) throws TranslateException {
         try {
             OrtAdapter adapter = OrtAdapter.of(model);
-            if (early.isPresent() && early.get().address() == adapter.session()) {
-                Block block = model.getBlock();
-                tryOut(model, block, serve(model, block, early.get().weightsBytes()));
-                return Optional.empty();
-            }
-            return planAnew(model, adapter);
-        } catch (ReflectiveOperationException | UnsupportedPlatformException | RuntimeException e) {
+            Optional<String> problem =
+                    expected.isPresent() ? Optional.empty() : closeSession(model, adapter);
+            return problem.isPresent() ? problem : install(model, adapter, expected);
+        } catch (ReflectiveOperationException | RuntimeException e) {
             return Optional.of("DJL's engine for ONNX Runtime is not as expected: " + e);
         }
     }
 
-    private Optional<String> planAnew(Model model, OrtAdapter adapter)
+    /**
+     * Closes a stock session, so that two sessions are never in memory at once.
+     *
+     * @return the reason why the model runs as stock; its session is then open
+     */
+    private static Optional<String> closeSession(Model model, OrtAdapter adapter)
             throws ReflectiveOperationException, TranslateException {
         if (model.getNDManager().getDevice().isGpu()) {
             return Optional.of("it runs on " + model.getNDManager().getDevice());
         }
-        Optional<Path> file = adapter.file();
-        if (file.isEmpty()) {
+        if (adapter.file().isEmpty()) {
             return Optional.of(
                     "it was not loaded from a file, or its name leads to two files in "
                             + model.getModelPath());
         }
         Optional<String> problem = adapter.binding().attach();
-        if (problem.isPresent()) {
-            return problem;
+        if (problem.isEmpty()) {
+            adapter.useEnvironmentAllocator(true);
+            close((AutoCloseable) model.getBlock());
         }
-        ExpectedSession.prepare(adapter.binding());
-        return install(model, adapter, file.get());
+        return problem;
     }
 
     /**
@@ -91,11 +92,8 @@ final class OrtPlanning {
     static void makeStock(Model model) throws TranslateException {
         try {
             OrtAdapter adapter = OrtAdapter.of(model);
-            Path file =
-                    adapter.file()
-                            .orElseThrow(() -> new NoSuchFieldException("no file of the model"));
             close((AutoCloseable) model.getBlock());
-            restore(model, adapter, file);
+            restore(model, adapter);
         } catch (ReflectiveOperationException e) {
             throw new TranslateException(model.getName() + " cannot be loaded again", e);
         }
@@ -104,61 +102,101 @@ final class OrtPlanning {
     /**
      * Returns the reason why the session is stock; empty if it has our allocator.
      *
+     * @param expected the mappings before the model's session was created; empty if it is closed
      * @throws TranslateException if the model has no session any more
      */
-    private Optional<String> install(Model model, OrtAdapter adapter, Path file)
-            throws ReflectiveOperationException, TranslateException {
-        adapter.useEnvironmentAllocator(true);
-        // The stock session is closed first, so that two are never in memory at once.
-        close((AutoCloseable) model.getBlock());
-        Block block;
+    private Optional<String> install(
+            Model model, OrtAdapter adapter, Optional<FileMappings> expected)
+            throws TranslateException {
+        OrtBlock block;
         OrtMemory memory;
-        Optional<AutoCloseable> opened = Optional.empty();
+        Optional<AutoCloseable> opened = expected.map(before -> (AutoCloseable) model.getBlock());
         try {
-            ProcessMemory.trim();
-            OrtAllocator.Loaded<AutoCloseable> loaded =
-                    OrtAllocator.load(() -> adapter.createSession(file));
-            opened = Optional.of(loaded.session());
-            block = adapter.newBlock(loaded.session());
-            opened = Optional.of((AutoCloseable) block);
-            memory = serve(model, block, loaded.weightsBytes());
+            FileMappings before = expected.orElseGet(FileMappings::now);
+            if (expected.isPresent()) {
+                block = adapter.takeSession();
+            } else {
+                ProcessMemory.trim();
+                OrtAllocator.beginLoad();
+                AutoCloseable session = adapter.createSession();
+                opened = Optional.of(session);
+                block = adapter.newBlock(session);
+            }
+            opened = Optional.of(block);
+            long allocated = OrtAllocator.endLoad();
+            long mapped = FileMappings.now().addedBytes(before, model.getModelPath());
+            memory = serve(model, block, newMemory(allocated, mapped));
         } catch (Throwable e) {
-            restore(model, adapter, file, opened, e);
+            restore(model, adapter, opened, e);
             Throwables.throwIfInstanceOf(e, Error.class);
             return Optional.of("its session cannot be created with the allocator: " + e);
         }
-        tryOut(model, block, memory);
+        tryOut(model, adapter, block, memory);
         return Optional.empty();
     }
 
-    private OrtMemory newMemory(long weightsBytes) throws UnsupportedPlatformException {
+    /**
+     * Returns the memory of a model.
+     *
+     * @param allocatedBytes of weights
+     * @param mappedBytes of weights, which are files beside the model
+     */
+    private OrtMemory newMemory(long allocatedBytes, long mappedBytes)
+            throws UnsupportedPlatformException {
         BudgetOptions budget = options.budget();
+        long weightsBytes = allocatedBytes + mappedBytes;
         return new OrtMemory(
-                weightsBytes,
+                allocatedBytes,
                 budget.limited()
                         ? Optional.of(
-                                budget.bestEffort()
-                                        ? () -> BudgetReport.UNLIMITED
-                                        : OrtHandle.budget(budget.budget(), weightsBytes))
+                                new OrtBudget(
+                                        weightsBytes,
+                                        OrtHandle.budget(budget.budget(), weightsBytes),
+                                        budget.bestEffort()))
                         : Optional.empty());
     }
 
     /**
-     * Checks a budget by running the model once, on inputs of the shapes in the options or in the
-     * file. If the budget is too small, a second run without a limit measures the smallest one.
+     * Checks that predictions allocate on their own threads, where a budget can limit them.
+     *
+     * @throws TranslateException if they do not
      */
-    private void tryBudget(Model model, Block block, OrtMemory memory) throws TranslateException {
+    private void requireLimits(Model model, OrtAdapter adapter, OrtMemory memory)
+            throws TranslateException {
         try {
-            memory.checkBudget();
+            if (options.budget().bestEffort() || adapter.probe(memory::canLimit)) {
+                return;
+            }
+        } catch (Exception e) {
+            throw new TranslateException(model.getName() + ": its budget cannot be tried", e);
+        }
+        throw new TranslateException(
+                model.getName()
+                        + ": a budget cannot limit executionMode=PARALLEL, which allocates on other"
+                        + " threads; use SEQUENTIAL");
+    }
+
+    /**
+     * Checks a budget by running the model once, on inputs of the shapes in the options or in the
+     * file. If the budget is too small, or is a share of what stock takes, a run without a limit
+     * measures that.
+     */
+    private void tryBudget(Model model, OrtBlock block, OrtMemory memory)
+            throws TranslateException {
+        Budget budget = options.budget().budget();
+        try {
             List<InputShape> inputs =
                     options.warmup().inputShapes().isEmpty()
-                            ? OrtAdapter.inputs(block)
+                            ? OrtAdapter.inputs(block.block())
                             : options.warmup().inputShapes();
-            if (!inputs.isEmpty() && !LoadTimePredictions.fits(model, inputs)) {
-                LongSupplier budget = memory.budget().orElseThrow();
+            boolean isShare = budget instanceof Budget.ShareOfStock && !inputs.isEmpty();
+            if (!isShare) {
+                memory.checkBudget();
+            }
+            if (isShare || (!inputs.isEmpty() && !LoadTimePredictions.fits(model, inputs))) {
                 memory.setBudget(() -> BudgetReport.UNLIMITED);
                 boolean unused = LoadTimePredictions.fits(model, inputs);
-                memory.setBudget(budget);
+                memory.setBudget(OrtHandle.budget(budget, memory.modelBytes()));
                 memory.checkBudget();
             }
         } catch (BudgetTooSmallException e) {
@@ -169,12 +207,15 @@ final class OrtPlanning {
     }
 
     /** Gives the model a block whose predictions use the memory that is returned. */
-    private OrtMemory serve(Model model, Block block, long weightsBytes)
-            throws UnsupportedPlatformException {
-        OrtMemory memory = newMemory(weightsBytes);
+    private OrtMemory serve(Model model, OrtBlock block, OrtMemory memory) {
+        AutoCloseable both =
+                () -> {
+                    memory.close();
+                    block.close();
+                };
         String name = "djl-plan-" + System.identityHashCode(memory);
         try {
-            model.getNDManager().attachInternal(name, memory);
+            model.getNDManager().attachInternal(name, both);
             PyTorchPlanning.replaceBlock(model, wrap(model, block, memory));
             return memory;
         } catch (RuntimeException | Error e) {
@@ -185,7 +226,8 @@ final class OrtPlanning {
     }
 
     /** Runs a model that is planned, as far as its options ask for that. */
-    private void tryOut(Model model, Block block, OrtMemory memory) throws TranslateException {
+    private void tryOut(Model model, OrtAdapter adapter, OrtBlock block, OrtMemory memory)
+            throws TranslateException {
         // The engine has freed the weights that it packed, but the C library keeps their memory.
         ProcessMemory.trim();
         logger.info(
@@ -194,6 +236,7 @@ final class OrtPlanning {
                 memory.hasBudget() ? " in a budget" : " that all models share",
                 memory.weightsBytes() / MEGA);
         if (memory.hasBudget()) {
+            requireLimits(model, adapter, memory);
             tryBudget(model, block, memory);
         } else if (options.warmup().enabled() && !options.warmup().inputShapes().isEmpty()) {
             LoadTimePredictions.run(model, options.warmup().inputShapes());
@@ -207,31 +250,26 @@ final class OrtPlanning {
      * @param problem why it is of no use
      */
     private static void restore(
-            Model model,
-            OrtAdapter adapter,
-            Path file,
-            Optional<AutoCloseable> failed,
-            Throwable problem)
+            Model model, OrtAdapter adapter, Optional<AutoCloseable> failed, Throwable problem)
             throws TranslateException {
         try {
             if (failed.isPresent()) {
                 close(failed.get());
             }
-            restore(model, adapter, file);
+            restore(model, adapter);
         } catch (TranslateException e) {
             e.addSuppressed(problem);
             throw e;
         }
     }
 
-    private static void restore(Model model, OrtAdapter adapter, Path file)
-            throws TranslateException {
+    private static void restore(Model model, OrtAdapter adapter) throws TranslateException {
         Optional<AutoCloseable> opened = Optional.empty();
         try {
             adapter.useEnvironmentAllocator(false);
-            AutoCloseable session = adapter.createSession(file);
+            AutoCloseable session = adapter.createSession();
             opened = Optional.of(session);
-            Block block = adapter.newBlock(session);
+            Block block = adapter.engineBlock(session, model.getNDManager());
             opened = Optional.of((AutoCloseable) block);
             PyTorchPlanning.replaceBlock(model, block);
         } catch (Throwable e) {
@@ -256,16 +294,19 @@ final class OrtPlanning {
         }
     }
 
-    private Block wrap(Model model, Block block, OrtMemory memory) {
-        InputLimit limit = new InputLimit(model.getName());
-        InferencePass stock = InferencePass.of(block);
+    private Block wrap(Model model, OrtBlock stock, OrtMemory memory) {
+        InputLimit limit =
+                new InputLimit(model.getName(), options.requests(), Optional.of(memory.needed()));
         InferencePass forward =
                 (parameters, inputs, params) ->
                         memory.run(
-                                Elements.of(inputs),
+                                ArraySizes.of(inputs),
                                 () -> stock.forward(parameters, inputs, params));
+        VerifiedForward.Status verification = new VerifiedForward.Status();
         InferencePass checked =
-                options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
+                options.verify()
+                        ? new VerifiedForward(model.getName(), stock, forward, verification)
+                        : forward;
         Lane lane =
                 memory.hasBudget()
                         ? Gate.shared().lane(1, Waits.Lack.ARENAS)
@@ -275,16 +316,15 @@ final class OrtPlanning {
         String name = model.getName();
         Block planned =
                 BlockProxy.wrap(
-                        block,
+                        stock.block(),
                         (parameters, inputs, params) -> {
-                            ExpectedSession.expectNone();
                             limit.check(inputs);
                             return FlightRecord.prediction(
                                     name,
                                     "OnnxRuntime",
                                     () -> placed.forward(parameters, inputs, params));
                         });
-        ReportSources.register(planned, new OrtHandle(memory, limit));
+        ReportSources.register(planned, new OrtHandle(memory, limit, verification));
         return planned;
     }
 }

@@ -110,7 +110,7 @@ final class PlannedForward implements InferencePass {
         PredictionScope.finishPrevious();
         if (liveness.isEmpty()) {
             return pass(
-                    memory.begin(Elements.of(inputs), () -> ArrayTypes.of(inputs)),
+                    memory.begin(ArraySizes.of(inputs), () -> ArrayTypes.of(inputs)),
                     parameters,
                     inputs,
                     params);
@@ -128,7 +128,7 @@ final class PlannedForward implements InferencePass {
             memory.countOneOff();
             return runOneOff(() -> executor.forward(parameters, inputs, params.orElse(null)));
         }
-        return pass(memory.begin(Elements.of(inputs), () -> types), parameters, inputs, params);
+        return pass(memory.begin(ArraySizes.of(inputs), () -> types), parameters, inputs, params);
     }
 
     private NDList pass(
@@ -138,7 +138,9 @@ final class PlannedForward implements InferencePass {
             Optional<PairList<String, Object>> params) {
         try {
             return inner(parameters, inputs, params);
-        } catch (RuntimeException | Error e) {
+        } catch (RuntimeException e) {
+            throw prediction.fail(e);
+        } catch (Error e) {
             prediction.fail();
             throw e;
         } finally {
@@ -158,6 +160,8 @@ final class PlannedForward implements InferencePass {
         TorchPrediction allocations = memory.beginOneOff();
         try {
             return pass.get();
+        } catch (RuntimeException e) {
+            throw allocations.fail(e);
         } finally {
             allocations.pause();
             allocations.finish();

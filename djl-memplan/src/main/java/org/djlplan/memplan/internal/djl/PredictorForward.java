@@ -47,7 +47,6 @@ final class PredictorForward implements InferencePass {
         if (PredictionScope.isOpen()
                 || (parameters != null && PredictorStores.contain(parameters))) {
             BudgetedWeights.expectNone();
-            ExpectedSession.expectNone();
             limit.check(inputs);
             return FlightRecord.prediction(
                     model, "PyTorch", () -> planned.forward(parameters, inputs, params));

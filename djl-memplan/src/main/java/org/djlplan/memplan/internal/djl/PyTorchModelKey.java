@@ -17,7 +17,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.djlplan.memplan.internal.config.Liveness;
-import org.djlplan.memplan.internal.store.CpuFeatures;
+import org.djlplan.memplan.internal.machine.CpuFeatures;
 import org.djlplan.memplan.internal.store.ModelFiles;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;

@@ -7,6 +7,7 @@ import ai.djl.nn.Block;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.SymbolBlock;
 import ai.djl.translate.TranslateException;
+import ai.djl.util.Progress;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.file.Path;
@@ -24,11 +25,12 @@ import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.runtime.torch.WeightFile;
-import org.djlplan.memplan.internal.store.BackgroundStore;
 import org.djlplan.memplan.internal.store.CacheFolder;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.WeightTraceCodec;
+import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,9 +41,25 @@ final class PyTorchPlanning {
     private static final Logger logger = LoggerFactory.getLogger(PyTorchPlanning.class);
 
     private final PlanOptions options;
+    private final Optional<DelegationProvider> provider;
+    private final Optional<Progress> progress;
 
-    PyTorchPlanning(PlanOptions options) {
+    /** Of the wrapped model. */
+    private Optional<ModelRewriting> rewriting = Optional.empty();
+
+    private Runnable afterRewriting = () -> {};
+
+    /**
+     * @param provider chooses how the model is rewritten; empty for not at all
+     * @param progress shows how far the measurement for that is
+     */
+    PyTorchPlanning(
+            PlanOptions options,
+            Optional<DelegationProvider> provider,
+            Optional<Progress> progress) {
         this.options = options;
+        this.provider = provider;
+        this.progress = progress;
     }
 
     /**
@@ -65,8 +83,14 @@ final class PyTorchPlanning {
             if (options.warmup().enabled()) {
                 LoadTimePredictions.run(model, options.warmup().inputShapes());
             }
+            startRewriting();
         }
         return problem;
+    }
+
+    /** Begins to rewrite the wrapped model, whose predictions are the application's from now on. */
+    void startRewriting() {
+        rewriting.ifPresent(each -> each.start(afterRewriting));
     }
 
     /**
@@ -191,36 +215,63 @@ final class PyTorchPlanning {
         if (weights.isPresent()) {
             weights.get()
                     .keep(
-                            new BackgroundStore<>(
-                                    FolderStore.at(
-                                            new WeightTraceCodec(),
-                                            folder(model, block),
-                                            CacheFolder.get())),
+                            FolderStore.at(
+                                    new WeightTraceCodec(),
+                                    folder(model, block),
+                                    CacheFolder.get()),
                             key(model, block, mode, loaded));
         }
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
-        InferencePass stock = InferencePass.of(block);
+        if (loaded.isEmpty() && !isImperative(block)) {
+            prepareRewriting(model, block, memory);
+        }
+        InferencePass stock =
+                rewriting
+                        .map(each -> each.serving(InferencePass.of(block)))
+                        .orElseGet(() -> InferencePass.of(block));
         InferencePass forward =
                 new PlannedForward(
                         stock,
                         liveness.filter(executor -> executor.mode() != Liveness.OFF),
                         memory);
+        VerifiedForward.Status verification = new VerifiedForward.Status();
         InferencePass checked =
-                options.verify() ? new VerifiedForward(model.getName(), stock, forward) : forward;
+                options.verify()
+                        ? new VerifiedForward(model.getName(), stock, forward, verification)
+                        : forward;
         InferencePass placed =
                 usesWorkers(foreign.isEmpty())
                         ? atGate(checked, memory, foreign.isEmpty())
                         : checked;
-        InputLimit limit = new InputLimit(model.getName());
-        InferencePass pass = new PredictorForward(model.getName(), stock, placed, memory, limit);
+        InputLimit limit =
+                new InputLimit(model.getName(), options.requests(), Optional.of(memory.needed()));
+        InferencePass sampled = rewriting.map(each -> each.sampling(placed)).orElse(placed);
+        InferencePass pass = new PredictorForward(model.getName(), stock, sampled, memory, limit);
         Block planned =
                 block.getClass() == SequentialBlock.class
                         ? new PlannedSequentialBlock((SequentialBlock) block, pass)
                         : BlockProxy.wrap(block, pass);
         ReportSources.register(
                 planned,
-                new TorchHandle(memory, limit, weights, liveness.map(LivenessExecutor::status)));
+                new TorchHandle(
+                        memory,
+                        limit,
+                        weights,
+                        liveness.map(LivenessExecutor::status),
+                        rewriting.map(ModelRewriting::choice),
+                        verification));
         return planned;
+    }
+
+    private void prepareRewriting(Model model, Block block, TorchMemory memory) {
+        afterRewriting = memory::forgetPlans;
+        try {
+            rewriting = ModelRewriting.of(model, block, options, provider, progress);
+        } catch (UnusableOptionException e) {
+            // DJL does not close the model.
+            memory.close();
+            throw e;
+        }
     }
 
     /** Logs why intermediates of a block are left to DJL, unless the user asked for that. */

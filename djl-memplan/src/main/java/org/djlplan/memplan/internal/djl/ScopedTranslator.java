@@ -16,36 +16,45 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
  * Wraps a translator: opens a {@link PredictionScope} at the beginning of a predictor's call, and
- * adds the figures of a {@link PlanReport} to DJL's {@link Metrics} after every prediction. It is a
- * proxy, so that methods added by newer versions of DJL reach the inner translator.
+ * adds the figures of a {@link PlanReport} to DJL's {@link Metrics} after every prediction. On
+ * request it splits the inputs of one call by {@link TokenGroups}. It is a proxy, so that methods
+ * added by newer versions of DJL reach the inner translator.
  */
 public final class ScopedTranslator implements InvocationHandler {
 
     private final Translator<?, ?> inner;
     private final Model model;
     private final Optional<PredictionScope.Limit> limit;
+    private final Optional<TokenGroups> groups;
 
     private ScopedTranslator(
-            Translator<?, ?> inner, Model model, Optional<PredictionScope.Limit> limit) {
+            Translator<?, ?> inner,
+            Model model,
+            Optional<PredictionScope.Limit> limit,
+            Optional<TokenGroups> groups) {
         this.inner = inner;
         this.model = model;
         this.limit = limit;
+        this.groups = groups;
     }
 
     /**
      * Returns a translator that delelimits to {@code inner} and also reports on {@code model}.
      *
      * @param most limit of predictions at once; empty for no limit
+     * @param batchTokens limit of the tokens that run at once of one call's inputs; empty for all
      */
     @SuppressWarnings("unchecked") // a proxy of all interfaces of a Translator<I, O> is one
     public static <I, O> Translator<I, O> wrap(
-            Translator<I, O> inner, Model model, OptionalInt most) {
+            Translator<I, O> inner, Model model, OptionalInt most, OptionalInt batchTokens) {
         Optional<PredictionScope.Limit> limit =
                 most.isPresent()
                         ? Optional.of(new PredictionScope.Limit(most.getAsInt()))
@@ -54,7 +63,13 @@ public final class ScopedTranslator implements InvocationHandler {
                 Proxy.newProxyInstance(
                         inner.getClass().getClassLoader(),
                         PublicInterfaces.of(inner.getClass()),
-                        new ScopedTranslator(inner, model, limit));
+                        new ScopedTranslator(
+                                inner,
+                                model,
+                                limit,
+                                batchTokens.isPresent()
+                                        ? Optional.of(new TokenGroups(batchTokens.getAsInt()))
+                                        : Optional.empty()));
     }
 
     private static Optional<ScopedTranslator> of(Translator<?, ?> translator) {
@@ -84,7 +99,10 @@ public final class ScopedTranslator implements InvocationHandler {
                                                 translator.getClass().getClassLoader(),
                                                 PublicInterfaces.of(translator.getClass()),
                                                 new ScopedTranslator(
-                                                        translator, scoped.model, scoped.limit)))
+                                                        translator,
+                                                        scoped.model,
+                                                        scoped.limit,
+                                                        Optional.empty())))
                 .orElse(translator);
     }
 
@@ -113,13 +131,27 @@ public final class ScopedTranslator implements InvocationHandler {
                 : invokeOther(method, arguments);
     }
 
+    @SuppressWarnings("unchecked") // the proxy was called with the types of the inner translator
     private Object invokeOther(Method method, Object[] arguments) throws Throwable {
         switch (method.getName()) {
             case "processInput", "batchProcessInput":
                 begin(arguments[0]);
-                return accepted(arguments[0], call(method, arguments));
+                return arguments[1] instanceof List<?> inputs
+                                && method.getName().equals("batchProcessInput")
+                                && groups.isPresent()
+                                && groups.get()
+                                        .predict(
+                                                (Translator<Object, Object>) inner,
+                                                (TranslatorContext) arguments[0],
+                                                inputs)
+                        // DJL does not run the model without inputs.
+                        ? new NDList()
+                        : accepted(arguments[0], call(method, arguments));
             case "processOutput", "batchProcessOutput":
-                Object output = call(method, arguments);
+                Object output = grouped(arguments[0]).orElse(null);
+                if (output == null) {
+                    output = call(method, arguments);
+                }
                 report(arguments[0]);
                 return output;
             case "equals":
@@ -129,6 +161,13 @@ public final class ScopedTranslator implements InvocationHandler {
             default:
                 return call(method, arguments);
         }
+    }
+
+    /** Returns the outputs of a call that ran in groups. */
+    private Optional<Object> grouped(Object context) {
+        return groups.isPresent() && context instanceof TranslatorContext call
+                ? Optional.ofNullable(TokenGroups.outputs(call)).map(Arrays::asList)
+                : Optional.empty();
     }
 
     private Object call(Method method, Object[] arguments) throws Throwable {

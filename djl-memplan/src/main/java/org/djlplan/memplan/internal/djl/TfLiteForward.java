@@ -16,9 +16,12 @@ import java.util.function.UnaryOperator;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
+import org.djlplan.memplan.internal.config.RequestOptions;
 import org.djlplan.memplan.internal.engine.TfLiteTypes;
 import org.djlplan.memplan.internal.events.FlightRecord;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
+import org.djlplan.memplan.internal.report.ReportSources;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
@@ -63,13 +66,18 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
     private record Form(TensorInfo info, Shape shape, DataType type) {}
 
     TfLiteForward(
-            String model, Path file, TfLiteModel served, TfLiteAdapter adapter, NDManager manager) {
+            String model,
+            Path file,
+            TfLiteModel served,
+            TfLiteAdapter adapter,
+            NDManager manager,
+            RequestOptions limits) {
         this.model = model;
         this.file = file;
         this.served = served;
         this.adapter = adapter;
         this.manager = manager;
-        inputLimit = new InputLimit(model);
+        inputLimit = new InputLimit(model, limits, served.needed());
         List<Shape> shapes = new ArrayList<>();
         List<List<Integer>> dimensions = new ArrayList<>();
         for (TensorInfo input : served.inputs()) {
@@ -154,7 +162,9 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
 
     @Override
     public PlanReport get() {
-        PlanReport report = served.report();
+        PlanReport report =
+                PlanReportRecord.withPeak(
+                        served.report(), served.needed().flatMap(NeededMemory::peak));
         return failed ? PlanReportRecord.stopped(report, reason) : report;
     }
 
@@ -166,6 +176,31 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
     @Override
     public boolean isReady() {
         return served.isSettled();
+    }
+
+    @Override
+    public boolean keepsState() {
+        return served.keepsState();
+    }
+
+    @Override
+    public Optional<Block> view() {
+        Block view = block(() -> {});
+        ReportSources.register(view, this);
+        return Optional.of(view);
+    }
+
+    /**
+     * Returns a block that predicts with this.
+     *
+     * @param close what closing the block does
+     */
+    Block block(Runnable close) {
+        return adapter.planned(
+                this,
+                close,
+                TfLiteTypes.description(served.inputs()),
+                TfLiteTypes.description(served.outputs()));
     }
 
     @Override

@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.PlanOptions;
-import org.djlplan.memplan.internal.engine.TfLiteTypes;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
@@ -119,13 +118,9 @@ final class TfLitePlanning {
             }
             NDManager manager = model.getNDManager();
             TfLiteForward forward =
-                    new TfLiteForward(model.getName(), file, served, adapter, manager);
-            Block planned =
-                    adapter.planned(
-                            forward,
-                            served::close,
-                            TfLiteTypes.description(served.inputs()),
-                            TfLiteTypes.description(served.outputs()));
+                    new TfLiteForward(
+                            model.getName(), file, served, adapter, manager, options.requests());
+            Block planned = forward.block(served::close);
             AutoCloseable attached = served;
             manager.attachInternal("djl-plan-" + System.identityHashCode(served), attached);
             model.setBlock(planned);

@@ -10,6 +10,7 @@ import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
@@ -19,17 +20,27 @@ import org.djlplan.memplan.report.PlanReport;
  * @param weights the weights of a model with a budget
  * @param liveness whether arrays of an imperative block are closed early; not the block itself,
  *     which a handle would retain
+ * @param rewriting how the model is rewritten, if it may be; neither the block nor the chooser
+ * @param verification whether the model runs as stock because its outputs differed
  */
 record TorchHandle(
         TorchMemory memory,
         InputLimit limit,
         Optional<StreamedWeights> weights,
-        Optional<LivenessStatus> liveness)
+        Optional<LivenessStatus> liveness,
+        Optional<RewriteChoice> rewriting,
+        VerifiedForward.Status verification)
         implements ModelHandle {
 
     @Override
     public PlanReport get() {
-        PlanReport report = memory.report();
+        PlanReport report =
+                PlanReportRecord.withPeak(
+                        verification.applied(memory.report()), memory.needed().peak());
+        Optional<DelegationReport> choice = rewriting.flatMap(RewriteChoice::report);
+        if (choice.isPresent()) {
+            return PlanReportRecord.rewritten(report, choice.get());
+        }
         return liveness.flatMap(LivenessStatus::end)
                 .map(reason -> PlanReportRecord.unclosed(report, reason))
                 .orElse(report);

@@ -112,7 +112,7 @@ final class WorkerForward implements InferencePass {
         if (needed.isEmpty()) {
             return () -> Long.MAX_VALUE;
         }
-        long elements = Elements.of(inputs);
+        long elements = ArraySizes.of(inputs).elements();
         return () -> needed.get().expectedBytes(elements);
     }
 

@@ -43,6 +43,12 @@ public final class Ports {
         this.asInFile = asInFile;
     }
 
+    /** Returns names and positions. */
+    @Override
+    public String toString() {
+        return inputs + " " + outputs;
+    }
+
     /** Returns the names and order of the file. */
     static Ports asInFile(List<TensorInfo> inputs, List<TensorInfo> outputs) {
         return new Ports(inOrder(inputs), inOrder(outputs), true);

@@ -82,51 +82,29 @@ public final class Machine {
      * of the tightest control group.
      */
     public OptionalLong memoryBytes() {
-        return atMost(containerLimitBytes().orElse(NO_LIMIT), meminfo("MemTotal:"));
-    }
-
-    private static OptionalLong atMost(long limitBytes, OptionalLong bytes) {
-        long least = Math.min(limitBytes, bytes.orElse(NO_LIMIT));
-        return least < NO_LIMIT ? OptionalLong.of(least) : OptionalLong.empty();
+        return belowLimit(
+                Math.min(
+                        containerLimitBytes().orElse(NO_LIMIT),
+                        meminfo("MemTotal:").orElse(NO_LIMIT)));
     }
 
     /** Returns the limit of the tightest control group, in bytes; empty if there is none. */
     public OptionalLong containerLimitBytes() {
-        long least = NO_LIMIT;
-        for (Group group : groups()) {
-            least = Math.min(least, group.limitBytes());
-        }
-        return least < NO_LIMIT ? OptionalLong.of(least) : OptionalLong.empty();
+        return belowLimit(groups().stream().mapToLong(Group::limitBytes).min().orElse(NO_LIMIT));
     }
 
-    /**
-     * Returns how many bytes can still be used before this machine runs out of memory or a control
-     * group is killed. Reclaimable file pages count as free.
-     */
-    public OptionalLong headroomBytes() {
-        long least = NO_LIMIT;
-        for (Group group : groups()) {
-            if (group.limitBytes() < NO_LIMIT) {
-                least = Math.min(least, Math.max(0, group.limitBytes() - group.usedBytes()));
-            }
-        }
-        return atMost(least, meminfo("MemAvailable:"));
+    private static OptionalLong belowLimit(long bytes) {
+        return bytes < NO_LIMIT ? OptionalLong.of(bytes) : OptionalLong.empty();
     }
 
     /**
      * Returns the room of the control group with the least free memory, or of the machine if it has
-     * less.
+     * less. File pages that no process has mapped count as free.
      */
     public MemoryRoom memoryRoom() {
-        OptionalLong total = meminfo("MemTotal:");
-        OptionalLong available = meminfo("MemAvailable:");
+        long total = meminfo("MemTotal:").orElse(NO_LIMIT);
         Group machine =
-                total.isPresent() && available.isPresent()
-                        ? new Group(
-                                total.getAsLong(),
-                                0,
-                                Math.max(0, total.getAsLong() - available.getAsLong()))
-                        : new Group(NO_LIMIT, 0, 0);
+                new Group(total, Math.max(0, total - meminfo("MemAvailable:").orElse(total)));
         Group tightest =
                 Stream.concat(Stream.of(machine), groups().stream())
                         .min(Comparator.comparingLong(Group::freeBytes))
@@ -134,7 +112,7 @@ public final class Machine {
         Runtime runtime = Runtime.getRuntime();
         return new MemoryRoom(
                 Math.max(1, tightest.limitBytes()),
-                tightest.heldBytes(),
+                tightest.usedBytes(),
                 Math.max(0, runtime.maxMemory() - runtime.totalMemory()));
     }
 
@@ -173,13 +151,12 @@ public final class Machine {
      * A memory control group.
      *
      * @param limitBytes its limit
-     * @param usedBytes used memory that cannot be reclaimed at once
-     * @param heldBytes used memory except file pages that no process has mapped
+     * @param usedBytes used memory except file pages that no process has mapped
      */
-    private record Group(long limitBytes, long usedBytes, long heldBytes) {
+    private record Group(long limitBytes, long usedBytes) {
 
         private long freeBytes() {
-            return limitBytes - heldBytes;
+            return limitBytes - usedBytes;
         }
     }
 
@@ -313,14 +290,14 @@ public final class Machine {
         if (limit.isPresent() && used.isPresent()) {
             Path statistics = group.resolve("memory.stat");
             String below = unified ? "" : "total_";
-            long inactive = number(statistics, below + "inactive_file ").orElse(0);
-            long files = inactive + number(statistics, below + "active_file ").orElse(0);
+            long files =
+                    number(statistics, below + "inactive_file ").orElse(0)
+                            + number(statistics, below + "active_file ").orElse(0);
             long mapped =
                     number(statistics, unified ? "file_mapped " : "total_mapped_file ").orElse(0);
             groups.add(
                     new Group(
                             limit.getAsLong(),
-                            Math.max(0, used.getAsLong() - inactive),
                             Math.max(0, used.getAsLong() - Math.max(0, files - mapped))));
         }
     }

@@ -41,6 +41,8 @@ import org.djlplan.thirdparty.guava.io.ByteStreams;
  */
 final class ChildClasses {
 
+    private static final String METADATA = "META-INF/";
+    private static final String SERVICES = "META-INF/services/";
     private static final String OWN = "org/djlplan/memplan/";
     private static final String THIRD_PARTY = "org/djlplan/thirdparty/";
 
@@ -62,11 +64,30 @@ final class ChildClasses {
                     .put("org.slf4j.Logger", ImmutableList.of("org/slf4j/"))
                     .buildOrThrow();
 
+    /** The same for a process that loads DJL's PyTorch engine. */
+    private static final ImmutableMap<String, ImmutableList<String>> NEEDED_BY_DJL =
+            ImmutableMap.of(
+                    "ai.djl.Model",
+                    ImmutableList.of("ai/djl/", SERVICES + "ai.djl."),
+                    "ai.djl.pytorch.engine.PtEngine",
+                    ImmutableList.of("ai/djl/", SERVICES + "ai.djl.", "pytorch-engine.properties"));
+
+    /**
+     * By the name of one resource of the jars with the engine's native libraries: prefixes of the
+     * names of the jar's required entries. The engine has unpacked its largest libraries already,
+     * so they are not copied.
+     */
+    private static final ImmutableMap<String, ImmutableList<String>> NATIVES_OF_DJL =
+            ImmutableMap.of(
+                    "native/lib/pytorch.properties", ImmutableList.of("native/lib/"),
+                    "jnilib/pytorch.properties", ImmutableList.of("jnilib/"));
+
+    /** Entries that do not matter beside others. */
+    private static final String LIBRARIES = "pytorch/";
+
     /** Package in which slf4j would find a logging library. */
     private static final String BINDING = "org/slf4j/impl/";
 
-    private static final String METADATA = "META-INF/";
-    private static final String SERVICES = "META-INF/services/";
     private static final String OWN_SERVICES = SERVICES + "org.djlplan.";
     private static final String MODULE = "module-info.class";
     private static final String CLASS_DELEGATE = "class:";
@@ -84,22 +105,62 @@ final class ChildClasses {
     /**
      * Returns the class path.
      *
+     * @param djl whether DJL's PyTorch engine is needed, too
      * @throws IOException if classes cannot be copied from their location
      */
-    List<Path> classPath() throws IOException {
+    List<Path> classPath(boolean djl) throws IOException {
         Map<String, URL> locations = new LinkedHashMap<>();
         Map<String, Set<String>> prefixes = new LinkedHashMap<>();
         for (Map.Entry<String, ImmutableList<String>> needed : NEEDED.entrySet()) {
-            URL location = location(needed.getKey());
-            locations.put(location.toString(), location);
-            prefixes.computeIfAbsent(location.toString(), l -> new LinkedHashSet<>())
-                    .addAll(needed.getValue());
+            add(locations, prefixes, location(needed.getKey()), needed.getValue());
+        }
+        if (djl) {
+            for (Map.Entry<String, ImmutableList<String>> needed : NEEDED_BY_DJL.entrySet()) {
+                add(locations, prefixes, location(needed.getKey()), needed.getValue());
+            }
+            for (Map.Entry<String, ImmutableList<String>> needed : NATIVES_OF_DJL.entrySet()) {
+                Optional<URL> location = locationOfResource(needed.getKey());
+                if (location.isPresent()) {
+                    add(locations, prefixes, location.get(), needed.getValue());
+                }
+            }
         }
         List<Path> classPath = new ArrayList<>();
         for (Map.Entry<String, URL> location : locations.entrySet()) {
             classPath.add(place(location.getValue(), prefixes.get(location.getKey())));
         }
         return classPath;
+    }
+
+    private static void add(
+            Map<String, URL> locations,
+            Map<String, Set<String>> prefixes,
+            URL location,
+            List<String> needed) {
+        locations.put(location.toString(), location);
+        prefixes.computeIfAbsent(location.toString(), l -> new LinkedHashSet<>()).addAll(needed);
+    }
+
+    /**
+     * Returns the jar or folder with a resource; empty if there is none, because the engine's
+     * libraries are elsewhere.
+     */
+    private static Optional<URL> locationOfResource(String name) throws IOException {
+        URL resource = djlLoader().getResource(name);
+        if (resource == null) {
+            return Optional.empty();
+        }
+        String url = resource.toString();
+        String root = url.substring(0, url.length() - name.length());
+        boolean jar = root.startsWith("jar:") && root.indexOf("!/") == root.length() - 2;
+        return Optional.of(
+                new URL(jar ? root.substring("jar:".length(), root.length() - 2) : root));
+    }
+
+    /** Returns the class loader that has DJL's engines. */
+    private static ClassLoader djlLoader() {
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        return context == null ? ChildClasses.class.getClassLoader() : context;
     }
 
     private static URL location(String className) throws IOException {
@@ -164,7 +225,10 @@ final class ChildClasses {
         boolean metadata =
                 name.startsWith(METADATA)
                         && (!name.startsWith(SERVICES) || name.startsWith(OWN_SERVICES));
-        return metadata || name.equals(MODULE) || isNeeded(name, prefixes);
+        return metadata
+                || name.equals(MODULE)
+                || name.startsWith(LIBRARIES)
+                || isNeeded(name, prefixes);
     }
 
     /** Copies required entries of a jar, a nested jar, or a folder into a jar. */

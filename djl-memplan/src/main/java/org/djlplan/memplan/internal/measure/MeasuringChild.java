@@ -24,29 +24,28 @@ final class MeasuringChild implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(MeasuringChild.class);
 
+    /** A process that is stopped for longer is ended, because other models wait for it. */
+    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
+
     private final ChildProcess process;
     private final TemporaryFolder folder;
     private final GuestProcess guest;
-    private final Urgency urgency;
 
-    private MeasuringChild(ChildProcess process, TemporaryFolder folder, Urgency urgency) {
+    private MeasuringChild(ChildProcess process, TemporaryFolder folder) {
         this.process = process;
         this.folder = folder;
-        this.urgency = urgency;
         guest = new GuestProcess(process.pid());
     }
 
     /** Starts a process; {@link #open} must follow. */
-    static MeasuringChild start(MeasuringJvm jvm, OpenModelRequest model, Urgency urgency)
+    static MeasuringChild start(MeasuringJvm jvm, ModelRequest model, Urgency urgency)
             throws IOException {
         TemporaryFolder folder = TemporaryFolder.create();
         try {
-            ProcessBuilder command =
-                    jvm.command(folder.path(), model.need().heapBytes(), model.ownDelegate());
+            ProcessBuilder command = jvm.command(folder.path(), model);
             MeasuringChild child =
-                    new MeasuringChild(
-                            ChildProcess.start(command, new PassedOn()), folder, urgency);
-            child.makeGuest();
+                    new MeasuringChild(ChildProcess.start(command, new PassedOn()), folder);
+            child.makeGuest(model, urgency);
             return child;
         } catch (IOException | RuntimeException e) {
             folder.close();
@@ -54,10 +53,10 @@ final class MeasuringChild implements AutoCloseable {
         }
     }
 
-    private void makeGuest() {
+    private void makeGuest(ModelRequest model, Urgency urgency) {
         guest.endFirst();
         if (urgency == Urgency.IN_BACKGROUND) {
-            guest.giveWay();
+            guest.giveWay(model.niceness());
         }
     }
 
@@ -90,16 +89,18 @@ final class MeasuringChild implements AutoCloseable {
      * @throws IOException if there is no hello, the protocol differs, or the model cannot be opened
      * @throws NoRoomException if the process was killed, or asked to end
      */
-    void open(OpenModelRequest model, Limits limits) throws IOException, InterruptedException {
-        JsonElement hello = require("start", process.await(limits.start()));
+    void open(ModelRequest model, Limits limits, Urgency urgency)
+            throws IOException, InterruptedException {
+        JsonElement hello =
+                require("start", patiently(limits.start(), process.await(LONGEST_STOP)));
         if (!hello.equals(Messages.hello())) {
             throw new IOException("a process to measure in speaks another protocol: " + hello);
         }
         // Threads that started before their starter's priority was lowered.
-        makeGuest();
+        makeGuest(model, urgency);
         JsonObject request =
                 Messages.open(model, new ChildClasses(folder.path()).ofDelegate(model.delegate()));
-        JsonElement unused = require("open the model", process.ask(request, limits.prepare()));
+        JsonElement unused = require("open the model", ask(request, limits.prepare()));
     }
 
     private static JsonElement require(String what, Answer answer) throws IOException {
@@ -129,7 +130,28 @@ final class MeasuringChild implements AutoCloseable {
     }
 
     Answer ask(JsonObject request, Duration patience) throws InterruptedException {
-        return process.ask(request, patience);
+        return patiently(patience, process.ask(request, min(patience, LONGEST_STOP)));
+    }
+
+    /** Waits for an answer for as long as the process is not stopped. */
+    private Answer patiently(Duration patience, Answer first) throws InterruptedException {
+        long deadlineNanos = System.nanoTime() + patience.minus(LONGEST_STOP).toNanos();
+        Answer answer = first;
+        boolean stopped = false;
+        while (answer instanceof Answer.Silent && deadlineNanos - System.nanoTime() > 0) {
+            boolean before = stopped;
+            stopped = guest.isStopped();
+            if (before && stopped) {
+                process.kill();
+                return new Answer.Lost("was stopped", End.ASKED);
+            }
+            answer = process.await(LONGEST_STOP);
+        }
+        return answer instanceof Answer.Silent ? new Answer.Silent(patience) : answer;
+    }
+
+    private static Duration min(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     /** Returns the process's id. */

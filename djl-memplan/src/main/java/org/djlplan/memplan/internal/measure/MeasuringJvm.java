@@ -69,8 +69,10 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
     /** Names, or prefixes of names, of the variables that every process gets. */
     private static final Pattern VARIABLES =
             Pattern.compile(
-                    "PATH|HOME|USER|LANG|TZ|TMPDIR|(LC_|LD_LIBRARY_|MALLOC_|JE_MALLOC_|TCMALLOC_"
-                            + "|MIMALLOC_|GLIBC_TUNABLES|OMP_|GOMP_|KMP_|OPENBLAS_|MKL_).*");
+                    "PATH|HOME|USER|LANG|TZ|TMPDIR|DJL_CACHE_DIR|ENGINE_CACHE_DIR"
+                            + "|(LC_|LD_LIBRARY_|MALLOC_|JE_MALLOC_|TCMALLOC_|MIMALLOC_"
+                            + "|GLIBC_TUNABLES|OMP_|GOMP_|KMP_|OPENBLAS_|MKL_|DNNL_|ONEDNN_|ATEN_"
+                            + "|PYTORCH_).*");
 
     /**
      * Flags for all JVMs may contradict this command, or open a debugger port that is already in
@@ -96,8 +98,17 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
             ImmutableSet.of(
                     "DJL_CACHE_DIR",
                     "ENGINE_CACHE_DIR",
+                    "PYTORCH_EXTRA_LIBRARY_PATH",
+                    "PYTORCH_FLAVOR",
+                    "PYTORCH_LIBRARY_PATH",
+                    "PYTORCH_PRECXX11",
+                    "PYTORCH_VERSION",
                     "TFLITE_LIBRARY_PATH",
                     "ai.djl.offline",
+                    "ai.djl.pytorch.graph_optimizer",
+                    "ai.djl.pytorch.native_helper",
+                    "ai.djl.pytorch.num_interop_threads",
+                    "ai.djl.pytorch.use_mkldnn",
                     "ai.djl.tflite.native_helper",
                     "jna.boot.library.path",
                     "jna.library.path",
@@ -113,13 +124,14 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
      * Returns the builder of a process.
      *
      * @param folder for its temporary files: unpacked native libraries, crash reports
-     * @param heapBytes the limit of its Java heap
-     * @param ownDelegate whether it runs a custom delegate
+     * @param model the model that it will open
      * @throws IOException if its classes cannot be found
      */
-    ProcessBuilder command(Path folder, long heapBytes, boolean ownDelegate) throws IOException {
+    ProcessBuilder command(Path folder, ModelRequest model) throws IOException {
         String classPath =
-                Stream.concat(new ChildClasses(folder).classPath().stream(), moreClasses.stream())
+                Stream.concat(
+                                new ChildClasses(folder).classPath(model.usesDjl()).stream(),
+                                moreClasses.stream())
                         .map(Path::toString)
                         .collect(Collectors.joining(File.pathSeparator));
         ProcessBuilder builder =
@@ -127,7 +139,7 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
                         ImmutableList.<String>builder()
                                 .add(java.toString())
                                 .addAll(FLAGS)
-                                .add("-Xmx" + heapBytes)
+                                .add("-Xmx" + model.need().heapBytes())
                                 .add("-XX:ErrorFile=" + folder.resolve("crash.log"))
                                 .add("-D" + FOLDER + "=" + folder)
                                 .add("-Djava.io.tmpdir=" + folder)
@@ -135,7 +147,7 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
                                 .add("-cp", classPath, mainClass)
                                 .addAll(arguments)
                                 .build());
-        limit(builder.environment(), ownDelegate);
+        limit(builder.environment(), model.ownDelegate());
         return builder;
     }
 

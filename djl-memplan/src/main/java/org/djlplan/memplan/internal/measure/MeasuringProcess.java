@@ -15,10 +15,7 @@ import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.child.ParentConnection;
-import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -42,7 +39,7 @@ public final class MeasuringProcess {
          *
          * @throws Exception if the model cannot be opened; the message says why
          */
-        CandidateRunner open(OpenModelRequest model) throws Exception;
+        CandidateRunner open(ModelRequest model) throws Exception;
     }
 
     private MeasuringProcess(Opener opener, ParentConnection parent) {
@@ -53,18 +50,7 @@ public final class MeasuringProcess {
     /** Measures until the input ends. */
     public static void main(String[] args) throws InterruptedException {
         keepLoggingQuiet();
-        serve(
-                model -> {
-                    // Loading the library without DJL's engine makes the process start faster.
-                    EngineLibrary.load(model.engineLibrary());
-                    return open(model);
-                });
-    }
-
-    private static CandidateRunner open(OpenModelRequest model)
-            throws IOException, UnplannableException {
-        return CandidateInterpreters.open(
-                model.file(), model.delegate(), model.tolerance(), model.mix());
+        serve(ModelRequest::open);
     }
 
     /** There is no logging library here, about which slf4j would print several lines. */
@@ -109,7 +95,7 @@ public final class MeasuringProcess {
                             DelegateClasses.of(
                                     delegateClasses, MeasuringProcess.class.getClassLoader()));
         }
-        return opener.open(OpenModelRequest.fromJson(request));
+        return opener.open(ModelRequest.fromJson(request));
     }
 
     private void answer(JsonObject request, CandidateRunner runner) throws InterruptedException {

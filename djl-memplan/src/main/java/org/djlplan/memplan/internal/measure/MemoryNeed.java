@@ -39,6 +39,12 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
      */
     private static final int COPIES_COMPARED = 4;
 
+    /** Weights of a TorchScript module and of its rewritten copy. */
+    private static final int COPIES_REWRITTEN = 2;
+
+    /** Data of libtorch. */
+    private static final long LIBTORCH_BYTES = 64 * MIB;
+
     /** Code and data of the JVM and the engine. */
     private static final long PROCESS_BYTES = 80 * MIB;
 
@@ -80,6 +86,20 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
         // get.
         return new MemoryNeed(
                 heap - heap % MIB, constants + (long) (growth * Math.max(arena, compared)));
+    }
+
+    /**
+     * Returns the need of a TorchScript model, whose operators are unknown: intermediates are
+     * assumed to take as much as many inputs.
+     *
+     * @param fileBytes size of the model's file
+     * @param inputBytes size of the inputs of all measured shapes
+     */
+    static MemoryNeed ofTorchScript(long fileBytes, long inputBytes) {
+        long heap = Math.min(MOST_HEAP_BYTES, LEAST_HEAP_BYTES + SETS * inputBytes);
+        return new MemoryNeed(
+                heap - heap % MIB,
+                COPIES_REWRITTEN * fileBytes + LIBTORCH_BYTES + SETS * inputBytes);
     }
 
     private static long bytes(Graph graph, Collection<Integer> ids) {

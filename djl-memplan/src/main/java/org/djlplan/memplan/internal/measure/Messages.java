@@ -35,7 +35,7 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
 final class Messages {
 
     /** Changes when the messages change. */
-    private static final int PROTOCOL = 7;
+    private static final int PROTOCOL = 8;
 
     /** A failure that no candidate caused: the model cannot be opened. */
     static final String NOT_OPENED = "NOT_OPENED";
@@ -58,7 +58,7 @@ final class Messages {
     }
 
     /** Returns the first request: the model, and the data needed to open it. */
-    static JsonObject open(OpenModelRequest model, List<Path> delegateClasses) {
+    static JsonObject open(ModelRequest model, List<Path> delegateClasses) {
         JsonObject request = model.toJson();
         JsonObject properties = new JsonObject();
         for (String name : MeasuringJvm.PROPERTIES) {

@@ -1,16 +1,22 @@
 package org.djlplan.memplan.internal.measure;
 
 import com.google.gson.JsonObject;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
+import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * The request to a measuring process to open a model.
+ * The request to a measuring process to open a TensorFlow Lite model.
  *
  * @param file the model's file
+ * @param identity of the file that was loaded; another file is not opened
  * @param delegate value of {@code delegation.delegate}
  * @param tolerance the tolerance for the outputs
  * @param engineLibrary the engine's native library
@@ -19,25 +25,46 @@ import org.djlplan.memplan.spi.Tolerance;
  */
 record OpenModelRequest(
         Path file,
+        String identity,
         String delegate,
         Tolerance tolerance,
         Path engineLibrary,
         MemoryNeed need,
-        Optional<ShapeMix> mix) {
+        Optional<ShapeMix> mix)
+        implements ModelRequest {
 
     OpenModelRequest {
         file = file.toAbsolutePath();
         engineLibrary = engineLibrary.toAbsolutePath();
     }
 
-    /** Returns whether the delegate is custom, not the engine's. */
-    boolean ownDelegate() {
+    @Override
+    public boolean ownDelegate() {
         return !Delegates.isPartOfEngine(delegate);
     }
 
-    JsonObject toJson() {
+    @Override
+    public boolean usesDjl() {
+        return false;
+    }
+
+    @Override
+    public int niceness() {
+        return 19;
+    }
+
+    @Override
+    public CandidateRunner open() throws IOException, UnplannableException {
+        // Loading the library without DJL's engine makes the process start faster.
+        EngineLibrary.load(engineLibrary);
+        return CandidateInterpreters.open(file, identity, delegate, tolerance, mix);
+    }
+
+    @Override
+    public JsonObject toJson() {
         JsonObject json = new JsonObject();
         json.addProperty("file", file.toString());
+        json.addProperty("identity", identity);
         json.addProperty("delegate", delegate);
         json.addProperty("engineLibrary", engineLibrary.toString());
         json.addProperty("tolerance", tolerance.toString());
@@ -51,18 +78,13 @@ record OpenModelRequest(
     static OpenModelRequest fromJson(JsonObject json) {
         return new OpenModelRequest(
                 Path.of(text(json, "file")),
+                text(json, "identity"),
                 text(json, "delegate"),
-                tolerance(text(json, "tolerance")),
+                ModelRequest.tolerance(json),
                 Path.of(text(json, "engineLibrary")),
                 new MemoryNeed(
                         json.get("heapBytes").getAsLong(), json.get("candidateBytes").getAsLong()),
                 Optional.ofNullable(json.get("mix")).map(Messages::mix));
-    }
-
-    private static Tolerance tolerance(String text) {
-        return text.equals(Tolerance.AUTO.toString())
-                ? Tolerance.AUTO
-                : Tolerance.of(Double.parseDouble(text));
     }
 
     private static String text(JsonObject json, String key) {

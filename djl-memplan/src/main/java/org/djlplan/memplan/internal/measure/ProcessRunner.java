@@ -7,7 +7,6 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.LongStream;
@@ -38,7 +37,7 @@ public final class ProcessRunner implements CandidateRunner {
 
     private static final Logger logger = LoggerFactory.getLogger(ProcessRunner.class);
 
-    private final OpenModelRequest model;
+    private final ModelRequest model;
     private final Limits limits;
     private final Urgency urgency;
     private final Machine machine;
@@ -51,11 +50,7 @@ public final class ProcessRunner implements CandidateRunner {
     private double lastPart = 1;
 
     private ProcessRunner(
-            OpenModelRequest model,
-            MeasuringJvm jvm,
-            Limits limits,
-            Urgency urgency,
-            Machine machine) {
+            ModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency, Machine machine) {
         this.model = model;
         this.limits = limits;
         this.urgency = urgency;
@@ -69,18 +64,13 @@ public final class ProcessRunner implements CandidateRunner {
      *
      * @throws IOException if no process can be started, or it cannot open the model
      */
-    static ProcessRunner start(
-            OpenModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency)
+    static ProcessRunner start(ModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency)
             throws IOException {
         return start(model, jvm, limits, urgency, new Machine());
     }
 
     static ProcessRunner start(
-            OpenModelRequest model,
-            MeasuringJvm jvm,
-            Limits limits,
-            Urgency urgency,
-            Machine machine)
+            ModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency, Machine machine)
             throws IOException {
         ProcessRunner runner = new ProcessRunner(model, jvm, limits, urgency, machine);
         try {
@@ -219,11 +209,11 @@ public final class ProcessRunner implements CandidateRunner {
      */
     private void requireRoom() throws CandidateException {
         long needed = model.need().candidateBytes();
-        OptionalLong free = machine.headroomBytes();
-        if (free.isPresent() && free.getAsLong() < needed) {
+        long free = machine.memoryRoom().freeBytes();
+        if (free < needed) {
             String message =
                     "%d MB of memory are left, another candidate may need %d"
-                            .formatted(free.getAsLong() >> 20, needed >> 20);
+                            .formatted(free >> 20, needed >> 20);
             if (candidates.countInProcess() < MemoryNeed.CANDIDATES) {
                 throw new NoRoomException(message, false);
             }

@@ -13,7 +13,7 @@ import org.djlplan.memplan.spi.DelegableModel.Urgency;
  */
 final class ReplaceableChild implements AutoCloseable {
 
-    private final OpenModelRequest model;
+    private final ModelRequest model;
     private final MeasuringJvm jvm;
     private final Limits limits;
     private final Urgency urgency;
@@ -27,7 +27,7 @@ final class ReplaceableChild implements AutoCloseable {
     /** Guarded by this. */
     private boolean closed;
 
-    ReplaceableChild(OpenModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency) {
+    ReplaceableChild(ModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency) {
         this.model = model;
         this.jvm = jvm;
         this.limits = limits;
@@ -56,7 +56,7 @@ final class ReplaceableChild implements AutoCloseable {
             child = Optional.of(started);
         }
         try {
-            started.open(model, limits);
+            started.open(model, limits, urgency);
             return started;
         } catch (InterruptedException e) {
             end();

@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.measure.ChildClasses.NoClassesException;
@@ -29,6 +28,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * A {@code .tflite} model whose candidates can be measured in a child process.
  *
  * @param file the model's file
+ * @param identity of the file that was loaded
  * @param graph the graph in the file
  * @param cacheFolder the folder for files that cannot be stored next to the model
  * @param options the model's options
@@ -37,6 +37,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  */
 public record TfLiteDelegableModel(
         Path file,
+        String identity,
         Graph graph,
         Path cacheFolder,
         PlanOptions options,
@@ -45,28 +46,20 @@ public record TfLiteDelegableModel(
         implements DelegableModel {
 
     /** Changes when earlier measurements are not comparable with new ones. */
-    private static final String METHOD = "2";
-
-    /** The same for models that keep state, whose noise was once measured from another state. */
-    private static final String METHOD_WITH_STATE = "3";
-
-    /** Operators that write state, or call graphs that may have some. */
-    private static final Set<String> STATEFUL =
-            Set.of(
-                    "ASSIGN_VARIABLE",
-                    "CALL",
-                    "IF",
-                    "STABLEHLO_COMPOSITE",
-                    "STABLEHLO_WHILE",
-                    "WHILE");
+    private static final String METHOD = "3";
 
     /** Why no process can be started; it does not change while this JVM runs. */
     private static volatile Optional<String> noProcess = Optional.empty();
 
     /** A model at the shapes in its file. */
     public TfLiteDelegableModel(
-            Path file, Graph graph, Path cacheFolder, PlanOptions options, EngineLibrary library) {
-        this(file, graph, cacheFolder, options, library, Optional.empty());
+            Path file,
+            String identity,
+            Graph graph,
+            Path cacheFolder,
+            PlanOptions options,
+            EngineLibrary library) {
+        this(file, identity, graph, cacheFolder, options, library, Optional.empty());
     }
 
     /**
@@ -85,7 +78,7 @@ public record TfLiteDelegableModel(
     /** Returns the same model at other shapes of its inputs. */
     public TfLiteDelegableModel at(ShapeMix other) {
         return new TfLiteDelegableModel(
-                file, graph, cacheFolder, options, library, Optional.of(other));
+                file, identity, graph, cacheFolder, options, library, Optional.of(other));
     }
 
     @Override
@@ -130,21 +123,15 @@ public record TfLiteDelegableModel(
                         .put("engine", "TFLite")
                         .put("native", library.version())
                         .put("delegate", identity(delegate()))
-                        .put("measuring", mayKeepState() ? METHOD_WITH_STATE : METHOD);
+                        .put("measuring", METHOD);
         mix.ifPresent(m -> facts.put(SHAPES, m.toString()));
         return facts.buildOrThrow();
-    }
-
-    /** Needs only the first graph, because a model that is measured again loses little. */
-    private boolean mayKeepState() {
-        return graph.tensors().stream().anyMatch(tensor -> tensor.storage() == Storage.VARIABLE)
-                || graph.operators().stream().anyMatch(each -> STATEFUL.contains(each.type()));
     }
 
     @Override
     public List<Set<Integer>> partitions() throws CandidateException {
         try {
-            return CandidateInterpreters.partitions(file, delegate());
+            return CandidateInterpreters.partitions(file, identity, delegate());
         } catch (IOException | UnplannableException e) {
             throw new CandidateException(Kind.REFUSED, file + ": " + e.getMessage());
         }
@@ -172,7 +159,8 @@ public record TfLiteDelegableModel(
     @Override
     public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
         OpenModelRequest measured =
-                new OpenModelRequest(file, delegate(), tolerance, library.file(), need(), mix);
+                new OpenModelRequest(
+                        file, identity, delegate(), tolerance, library.file(), need(), mix);
         try {
             return ProcessRunner.start(measured, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency);
         } catch (NoClassesException e) {

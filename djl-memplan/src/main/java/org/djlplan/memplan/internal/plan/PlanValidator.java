@@ -95,19 +95,19 @@ public final class PlanValidator {
             int tensor = record.tensor();
             Long offset = offsets.get(tensor);
             if (offset == null) {
-                report(new Violation.NoOffset(tensor));
+                report(Violation.noOffset(tensor));
                 continue;
             }
             placed.add(record);
             long end = LongMath.saturatedAdd(offset, record.bytes());
             if (offset < 0) {
-                report(new Violation.NegativeOffset(tensor, offset));
+                report(Violation.negativeOffset(tensor, offset));
             }
             if (offset % alignmentBytes != 0) {
-                report(new Violation.MisalignedOffset(tensor, offset, alignmentBytes));
+                report(Violation.misalignedOffset(tensor, offset, alignmentBytes));
             }
             if (end > arenaBytes) {
-                report(new Violation.OutsideArena(tensor, end, arenaBytes));
+                report(Violation.outsideArena(tensor, end, arenaBytes));
             }
         }
         return placed;
@@ -139,7 +139,7 @@ public final class PlanValidator {
             for (Place other : found.subList(1, found.size())) {
                 byTensor.remove(other.tensor);
                 if (starts.add(other.startBytes)) {
-                    report(new Violation.AliasApart(other.tensor, merged.tensor));
+                    report(Violation.aliasApart(other.tensor, merged.tensor));
                 }
                 merged =
                         new Place(
@@ -200,7 +200,7 @@ public final class PlanValidator {
             int last = places.get(i).last;
             for (int j = i + 1; j < count && first[j] <= last; j++) {
                 if (start[i] < end[j] && start[j] < end[i]) {
-                    report(new Violation.Overlap(places.get(i).tensor, places.get(j).tensor));
+                    report(Violation.overlap(places.get(i).tensor, places.get(j).tensor));
                 }
             }
         }
@@ -232,7 +232,7 @@ public final class PlanValidator {
                                 && b.startBytes < a.endBytes
                                 && (a.last < b.first || b.last < a.first);
                 if (meet && reported.add(Set.of(a.tensor, b.tensor))) {
-                    report(new Violation.ConflictOverlap(a.tensor, b.tensor));
+                    report(Violation.conflictOverlap(a.tensor, b.tensor));
                 }
             }
         }

@@ -3,156 +3,83 @@ package org.djlplan.memplan.internal.plan;
 import java.util.List;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
-/** A rule that a plan breaks, and the tensors that break it. */
-public interface Violation {
+/**
+ * A rule that a plan breaks, and the tensors that break it.
+ *
+ * @param rule the broken rule's name, in kebab case
+ * @param tensors ids of the one or two tensors that break it
+ * @param sentence a format of their names
+ */
+public record Violation(String rule, List<Integer> tensors, String sentence) {
 
-    /** Returns the broken rule's name, in kebab case. */
-    String rule();
+    /** Two tensors that do not share a place are alive at once and overlap in memory. */
+    public static final String OVERLAP = "overlap";
 
-    /** Returns the ids of the one or two tensors that break it. */
-    List<Integer> tensors();
+    /** Two tensors of one alias class lie at different places. */
+    public static final String ALIAS_APART = "alias-apart";
+
+    public Violation {
+        tensors = ImmutableList.copyOf(tensors);
+    }
 
     /**
      * Describes the violation in one sentence.
      *
      * @param names of {@link #tensors()}, in the same order
      */
-    String describe(List<String> names);
+    public String describe(List<String> names) {
+        return sentence.formatted(names.toArray());
+    }
 
-    /** Two tensors that do not share a place are alive at once and overlap in memory. */
-    record Overlap(int tensor, int other) implements Violation {
-        @Override
-        public String rule() {
-            return "overlap";
-        }
-
-        @Override
-        public List<Integer> tensors() {
-            return ImmutableList.of(tensor, other);
-        }
-
-        @Override
-        public String describe(List<String> names) {
-            return names.get(0) + " and " + names.get(1) + " overlap in time and space";
-        }
+    static Violation overlap(int tensor, int other) {
+        return new Violation(
+                OVERLAP, ImmutableList.of(tensor, other), "%s and %s overlap in time and space");
     }
 
     /**
      * Two tensors that do not share a place overlap in memory; their intervals do not overlap, but
      * the problem says that they may be alive at once.
      */
-    record ConflictOverlap(int tensor, int other) implements Violation {
-        @Override
-        public String rule() {
-            return "conflict-overlap";
-        }
-
-        @Override
-        public List<Integer> tensors() {
-            return ImmutableList.of(tensor, other);
-        }
-
-        @Override
-        public String describe(List<String> names) {
-            return names.get(0)
-                    + " and "
-                    + names.get(1)
-                    + " overlap in space and may be alive at once in another order";
-        }
+    static Violation conflictOverlap(int tensor, int other) {
+        return new Violation(
+                "conflict-overlap",
+                ImmutableList.of(tensor, other),
+                "%s and %s overlap in space and may be alive at once in another order");
     }
 
     /** A tensor lies before the arena's start. */
-    record NegativeOffset(int tensor, long offsetBytes) implements Violation {
-        @Override
-        public String rule() {
-            return "negative-offset";
-        }
-
-        @Override
-        public List<Integer> tensors() {
-            return ImmutableList.of(tensor);
-        }
-
-        @Override
-        public String describe(List<String> names) {
-            return names.get(0) + " has the negative offset " + offsetBytes;
-        }
+    static Violation negativeOffset(int tensor, long offsetBytes) {
+        return new Violation(
+                "negative-offset",
+                ImmutableList.of(tensor),
+                "%s has the negative offset " + offsetBytes);
     }
 
     /** A tensor's offset is not a multiple of the alignment. */
-    record MisalignedOffset(int tensor, long offsetBytes, long alignmentBytes)
-            implements Violation {
-        @Override
-        public String rule() {
-            return "misaligned-offset";
-        }
-
-        @Override
-        public List<Integer> tensors() {
-            return ImmutableList.of(tensor);
-        }
-
-        @Override
-        public String describe(List<String> names) {
-            return names.get(0)
-                    + " has the offset "
-                    + offsetBytes
-                    + ", no multiple of "
-                    + alignmentBytes;
-        }
+    static Violation misalignedOffset(int tensor, long offsetBytes, long alignmentBytes) {
+        return new Violation(
+                "misaligned-offset",
+                ImmutableList.of(tensor),
+                "%s has the offset " + offsetBytes + ", no multiple of " + alignmentBytes);
     }
 
     /** A tensor ends after the claimed end of the arena. */
-    record OutsideArena(int tensor, long endBytes, long arenaBytes) implements Violation {
-        @Override
-        public String rule() {
-            return "outside-arena";
-        }
-
-        @Override
-        public List<Integer> tensors() {
-            return ImmutableList.of(tensor);
-        }
-
-        @Override
-        public String describe(List<String> names) {
-            return names.get(0) + " ends at " + endBytes + " in an arena of " + arenaBytes;
-        }
+    static Violation outsideArena(int tensor, long endBytes, long arenaBytes) {
+        return new Violation(
+                "outside-arena",
+                ImmutableList.of(tensor),
+                "%s ends at " + endBytes + " in an arena of " + arenaBytes);
     }
 
-    /** A tensor has no offset. */
-    record NoOffset(int tensor) implements Violation {
-        @Override
-        public String rule() {
-            return "no-offset";
-        }
-
-        @Override
-        public List<Integer> tensors() {
-            return ImmutableList.of(tensor);
-        }
-
-        @Override
-        public String describe(List<String> names) {
-            return names.get(0) + " has no offset";
-        }
+    static Violation noOffset(int tensor) {
+        return new Violation("no-offset", ImmutableList.of(tensor), "%s has no offset");
     }
 
-    /** Two tensors of one alias class lie at different places. */
-    record AliasApart(int tensor, int other) implements Violation {
-        @Override
-        public String rule() {
-            return "alias-apart";
-        }
-
-        @Override
-        public List<Integer> tensors() {
-            return ImmutableList.of(tensor, other);
-        }
-
-        @Override
-        public String describe(List<String> names) {
-            return names.get(0) + " is to share the place of " + names.get(1) + " but does not";
-        }
+    /** Returns the violation {@link #ALIAS_APART}. */
+    public static Violation aliasApart(int tensor, int other) {
+        return new Violation(
+                ALIAS_APART,
+                ImmutableList.of(tensor, other),
+                "%s is to share the place of %s but does not");
     }
 }

@@ -109,23 +109,23 @@ public record BudgetReportRecord(
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();
-        text.append(budgetBytes == UNLIMITED ? "no budget" : "budget " + megabytes(budgetBytes));
+        text.append(budgetBytes == UNLIMITED ? "no budget" : "budget " + Megabytes.of(budgetBytes));
         text.append(attainable() ? " (at least " : " (too small: at least ");
-        text.append(megabytes(leastBudgetBytes)).append("): ");
+        text.append(Megabytes.atLeast(leastBudgetBytes)).append("): ");
         if (isWhole()) {
-            text.append("whole, ").append(megabytes(weightsBytes)).append(" of weights, arena ");
-            return text.append(megabytes(arenaBytes)).toString();
+            text.append("whole, ").append(Megabytes.of(weightsBytes)).append(" of weights, arena ");
+            return text.append(Megabytes.of(arenaBytes)).toString();
         }
-        text.append(megabytes(weightsBytes)).append(" of weights in ").append(pieces);
-        text.append(" pieces, ").append(megabytes(pinnedBytes)).append(" of them pinned, ");
+        text.append(Megabytes.of(weightsBytes)).append(" of weights in ").append(pieces);
+        text.append(" pieces, ").append(Megabytes.of(pinnedBytes)).append(" of them pinned, ");
         text.append(slicedOperators).append(" operators sliced, ");
         if (delegated.operators() > 0) {
             text.append(delegated.operators()).append(" delegated in ");
-            text.append(megabytes(delegated.bytes())).append(", ");
+            text.append(Megabytes.of(delegated.bytes())).append(", ");
         }
         text.append("arena ");
-        text.append(megabytes(arenaBytes)).append("; a prediction loads ");
-        text.append(megabytes(loading.bytes())).append(" by ").append(loading.io());
+        text.append(Megabytes.of(arenaBytes)).append("; a prediction loads ");
+        text.append(Megabytes.of(loading.bytes())).append(" by ").append(loading.io());
         text.append(" and stalls for ")
                 .append(millis(loading.predictedStallNanos()))
                 .append(" as planned");
@@ -133,10 +133,6 @@ public record BudgetReportRecord(
                 .ifPresent(
                         nanos -> text.append(", ").append(millis(nanos)).append(" the last time"));
         return text.toString();
-    }
-
-    private static String megabytes(long bytes) {
-        return String.format(Locale.ROOT, "%.1f MB", bytes / MEGA);
     }
 
     private static String millis(long nanos) {

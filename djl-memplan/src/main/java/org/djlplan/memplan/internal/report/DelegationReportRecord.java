@@ -50,9 +50,15 @@ public record DelegationReportRecord(
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();
-        text.append(delegatedOperators).append(" of ").append(operators).append(" operators in ");
-        text.append(partitions).append(" kernels of ").append(delegate);
-        text.append(threads < 0 ? "" : " with " + threads + " threads");
+        if (operators == 0) {
+            text.append("runs as ").append(delegate);
+        } else {
+            text.append(delegatedOperators).append(" of ").append(operators);
+            text.append(" operators in ").append(partitions).append(" kernels of ");
+            text.append(delegate);
+        }
+        text.append(
+                threads < 0 ? "" : ", now on " + threads + (threads == 1 ? " thread" : " threads"));
         text.append(" (").append(origin).append(", choice ").append(choiceId).append("): ");
         text.append(reason);
         outputs.forEach(output -> text.append("\n    ").append(output));

@@ -37,8 +37,9 @@ public record MemoryReportRecord(
                 + megabytes(keptBytes)
                 + ", files "
                 + megabytes(filesBytes)
-                + ", rest "
-                + megabytes(restBytes);
+                + (restBytes < 0
+                        ? "; " + megabytes(-restBytes) + " MB of these parts are not in memory"
+                        : ", rest " + megabytes(restBytes));
     }
 
     private static double megabytes(long bytes) {

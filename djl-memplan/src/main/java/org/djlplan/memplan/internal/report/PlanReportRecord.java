@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.report;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -17,7 +18,8 @@ public record PlanReportRecord(
         PlanReport.Predictions predictions,
         Optional<DelegationReport> delegation,
         Optional<BudgetReport> budget,
-        Optional<String> unclosedReason)
+        Optional<String> unclosedReason,
+        Optional<PlanReport.Peak> peak)
         implements PlanReport {
 
     public PlanReportRecord {
@@ -41,33 +43,57 @@ public record PlanReportRecord(
                 predictions,
                 delegation,
                 budget,
+                Optional.empty(),
                 Optional.empty());
+    }
+
+    /** Returns a report with the prediction that needed most memory. */
+    public static PlanReport withPeak(PlanReport report, Optional<PlanReport.Peak> peak) {
+        return copy(report, report.delegation(), report.budget(), report.unclosedReason(), peak);
     }
 
     /** Returns a report that says why intermediates of an imperative block are left to DJL. */
     public static PlanReport unclosed(PlanReport report, String reason) {
-        return new PlanReportRecord(
-                report.engine(),
-                report.unplannedReason(),
-                report.plan(),
-                report.interpreters(),
-                report.predictions(),
-                report.delegation(),
-                report.budget(),
-                Optional.of(reason));
+        return copy(
+                report, report.delegation(), report.budget(), Optional.of(reason), report.peak());
     }
 
     /** Returns a report with a budget section. */
     public static PlanReport within(PlanReport report, BudgetReport limits) {
+        return copy(
+                report,
+                report.delegation(),
+                Optional.of(limits),
+                report.unclosedReason(),
+                report.peak());
+    }
+
+    /** Returns a report with a section on the choice of how the model runs. */
+    public static PlanReport rewritten(PlanReport report, DelegationReport choice) {
+        return copy(
+                report,
+                Optional.of(choice),
+                report.budget(),
+                report.unclosedReason(),
+                report.peak());
+    }
+
+    private static PlanReport copy(
+            PlanReport report,
+            Optional<DelegationReport> delegation,
+            Optional<BudgetReport> budget,
+            Optional<String> unclosedReason,
+            Optional<PlanReport.Peak> peak) {
         return new PlanReportRecord(
                 report.engine(),
                 report.unplannedReason(),
                 report.plan(),
                 report.interpreters(),
                 report.predictions(),
-                report.delegation(),
-                Optional.of(limits),
-                report.unclosedReason());
+                delegation,
+                budget,
+                unclosedReason,
+                peak);
     }
 
     /** The implementation of {@link PlanReport.Plan}. */
@@ -161,6 +187,29 @@ public record PlanReportRecord(
         }
     }
 
+    /** The implementation of {@link PlanReport.Peak}. */
+    public record Peak(
+            long predictionBytes, List<List<Long>> inputShapes, OptionalLong processBytes)
+            implements PlanReport.Peak {
+
+        public Peak {
+            inputShapes = ImmutableList.copyOf(inputShapes);
+        }
+
+        @Override
+        public String toString() {
+            return "most memory of a prediction: "
+                    + predictionBytes
+                    + " bytes"
+                    + (inputShapes.isEmpty() ? "" : ", with inputs of shapes " + inputShapes)
+                    + (processBytes.isPresent()
+                            ? "; of the process since the load: "
+                                    + processBytes.getAsLong()
+                                    + " bytes"
+                            : "");
+        }
+    }
+
     /** Returns the report of a model that runs as stock. */
     public static PlanReport unplanned(String engine, String reason) {
         return new PlanReportRecord(
@@ -183,7 +232,8 @@ public record PlanReportRecord(
                 report.predictions(),
                 report.delegation(),
                 report.budget(),
-                report.unclosedReason());
+                report.unclosedReason(),
+                report.peak());
     }
 
     @Override
@@ -201,6 +251,7 @@ public record PlanReportRecord(
         StringBuilder text = new StringBuilder(engine).append(": ");
         text.append(unplannedReason.map(why -> "as stock: " + why).orElse("planned"));
         text.append("\n  ").append(plan).append("\n  ").append(predictions);
+        peak.ifPresent(each -> text.append("\n  ").append(each));
         interpreters.forEach(each -> text.append("\n  ").append(each));
         delegation.ifPresent(each -> text.append("\n  ").append(each));
         budget.ifPresent(each -> text.append("\n  ").append(each));

@@ -265,12 +265,12 @@ public final class ArenaPool {
             lock.lock();
             try {
                 keep = giveBack(reachedBytes);
+                if (growing > 0) {
+                    shortPause.await();
+                    longPause.await();
+                }
             } finally {
                 lock.unlock();
-            }
-            if (arena.grows()) {
-                shortPause.await();
-                longPause.await();
             }
             if (keep.isPresent()) {
                 arena.trimLater();
@@ -573,6 +573,10 @@ public final class ArenaPool {
 
     /** Frees idle arenas that are larger than any remaining user needs. */
     private void needsChanged() {
+        if (growing == 0) {
+            shortPause.cancel();
+            longPause.cancel();
+        }
         largestArenaBytes = needs.isEmpty() ? 0 : Arena.roundedBytes(needs.lastKey());
         idle.removeIf(
                 arena -> {

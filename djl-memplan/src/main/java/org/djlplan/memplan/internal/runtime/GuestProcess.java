@@ -37,11 +37,15 @@ public final class GuestProcess {
         this.folder = Path.of("/proc", Long.toString(pid));
     }
 
-    /** Gives its threads, and those that they will start, the least priority. */
-    public void giveWay() {
+    /**
+     * Gives its threads, and those that they will start, a low priority.
+     *
+     * @param nice from 1 to 19, the lowest priority
+     */
+    public void giveWay(int nice) {
         try {
             NativeLoader.Use use = NativeMemory.use();
-            int unused = NativeMemory.djlplan_give_way(Math.toIntExact(pid));
+            int unused = NativeMemory.djlplan_give_way(Math.toIntExact(pid), nice);
             use.close();
         } catch (UnsupportedPlatformException e) {
             // Without the native library there is nothing to measure either.
@@ -90,6 +94,16 @@ public final class GuestProcess {
             ofTheJvm.put(id, known);
         }
         return known;
+    }
+
+    /** Returns whether a signal has stopped it, as a debugger does. */
+    public boolean isStopped() {
+        try {
+            String status = Files.readString(folder.resolve("status"), StandardCharsets.ISO_8859_1);
+            return status.contains("\nState:\tT");
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** Returns the processor times so far. */

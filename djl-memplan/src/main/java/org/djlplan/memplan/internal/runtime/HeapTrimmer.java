@@ -15,15 +15,20 @@ public final class HeapTrimmer {
 
     private static final Duration SHORTEST = Duration.ofMillis(500);
     private static final Duration LONGEST = Duration.ofSeconds(32);
+
+    /** A look at least so often ends soon after the last prediction; it retains a class loader. */
+    private static final Duration LOOK = Duration.ofSeconds(1);
+
     private static final long MUCH = 16L << 20;
 
     private static final HeapTrimmer PROCESS = new HeapTrimmer();
 
-    /** Whether the next trim is on its way. */
+    /** Whether the next look is on its way. */
     private final AtomicBoolean pending = new AtomicBoolean();
 
     private final ProcessMemory memory = new ProcessMemory();
     private volatile Duration interval = SHORTEST;
+    private long trimmedNanos = System.nanoTime();
     private volatile boolean active;
 
     private HeapTrimmer() {}
@@ -37,17 +42,20 @@ public final class HeapTrimmer {
     }
 
     private void schedule() {
-        if (!Later.run(interval, this::trim)) {
+        if (!Later.run(min(interval, LOOK), this::look)) {
             pending.set(false);
         }
     }
 
-    private void trim() {
+    private void look() {
+        boolean busy = active;
         active = false;
         try {
-            trimAndLearn();
+            if (!busy || System.nanoTime() - trimmedNanos >= interval.toNanos()) {
+                trimAndLearn();
+            }
         } finally {
-            if (active) {
+            if (busy) {
                 schedule();
             } else {
                 pending.set(false);
@@ -64,6 +72,7 @@ public final class HeapTrimmer {
                         && after.isPresent()
                         && before.getAsLong() - after.getAsLong() >= MUCH;
         interval = much ? SHORTEST : min(interval.multipliedBy(2), LONGEST);
+        trimmedNanos = System.nanoTime();
     }
 
     private static Duration min(Duration a, Duration b) {

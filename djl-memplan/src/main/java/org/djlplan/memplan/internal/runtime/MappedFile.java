@@ -4,13 +4,12 @@ import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.Map;
 import org.djlplan.memplan.graph.FileRegion;
+import org.djlplan.memplan.internal.store.FileIdentity;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,7 +37,7 @@ public final class MappedFile implements AutoCloseable {
 
     private static final class Shared {
         private final Path path;
-        private final Object identity;
+        private final String identity;
         private final Memory mapping;
         private int users;
 
@@ -46,10 +45,12 @@ public final class MappedFile implements AutoCloseable {
          * @param mapping a {@code struct djlplan_mapping}. Not one of JNA's structures, because JNA
          *     never releases their classes
          */
-        Shared(Path path, Object identity, Memory mapping) {
+        Shared(Path path, Memory mapping) throws IOException {
             this.path = path;
-            this.identity = identity;
             this.mapping = mapping;
+            // Of the open file, because another file may have its name by now.
+            int file = mapping.getInt(NativeMemory.MAPPING_FILE);
+            identity = FileIdentity.of(Path.of("/proc/self/fd/" + file)).toString();
         }
 
         boolean intact() {
@@ -91,13 +92,24 @@ public final class MappedFile implements AutoCloseable {
     private static Shared share(Path path) throws IOException {
         synchronized (OPEN) {
             Shared shared = OPEN.get(path);
-            Object identity = identity(path);
-            if (shared == null || !shared.intact() || !shared.identity.equals(identity)) {
-                shared = new Shared(path, identity, map(path));
+            if (shared == null
+                    || !shared.intact()
+                    || !shared.identity.equals(FileIdentity.of(path).toString())) {
+                shared = mapped(path);
                 OPEN.put(path, shared);
             }
             shared.users++;
             return shared;
+        }
+    }
+
+    private static Shared mapped(Path path) throws IOException {
+        Memory mapping = map(path);
+        try {
+            return new Shared(path, mapping);
+        } catch (IOException | RuntimeException | Error e) {
+            NativeMemory.djlplan_unmap(mapping);
+            throw e;
         }
     }
 
@@ -106,10 +118,6 @@ public final class MappedFile implements AutoCloseable {
         synchronized (OPEN) {
             return OPEN.size();
         }
-    }
-
-    private static Object identity(Path path) throws IOException {
-        return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
     }
 
     private static Memory map(Path path) throws IOException {
@@ -143,6 +151,14 @@ public final class MappedFile implements AutoCloseable {
     /** Returns the file's bytes; never to be used after {@link #close()}. */
     public ByteBuffer bytes() {
         return address().getByteBuffer(0, lengthBytes()).asReadOnlyBuffer();
+    }
+
+    /**
+     * Returns the {@link FileIdentity} of the mapped file as text, as of the time when it was
+     * mapped.
+     */
+    public String identity() {
+        return shared.identity;
     }
 
     /** Returns the address of the file's first byte. */

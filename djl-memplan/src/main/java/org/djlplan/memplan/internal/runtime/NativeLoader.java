@@ -16,12 +16,12 @@ import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.thirdparty.guava.base.Throwables;
 
 /**
- * Finds djl-plan's native library in the jar and binds classes to it.
+ * Finds djl-plan's native libraries in the jar and binds classes to them.
  *
  * <p>Copies of djl-plan in several class loaders, as in a container or after a redeployment, share
- * the library that the first copy loaded, because libtorch has only one allocator, and the native
- * functions that libtorch calls stay in the process permanently. A system property tells all copies
- * the path of that library.
+ * the libraries that the first copy loaded, because libtorch has only one allocator, and the native
+ * functions that libtorch calls stay in the process permanently. System properties tell all copies
+ * the paths of these libraries.
  */
 public final class NativeLoader {
 
@@ -32,7 +32,18 @@ public final class NativeLoader {
      * Equals {@code DJLPLAN_ABI} in {@code djlplan.h}: the interface that this class's callers
      * expect.
      */
-    private static final int ABI = 9;
+    private static final int ABI = 10;
+
+    /** Equals {@code DJLPLAN_REWRITE_ABI} in {@code torch_rewrite.h}. */
+    private static final int REWRITE_ABI = 1;
+
+    private static final Loading PLANNING =
+            new Loading("libdjlplan.so", LOADED, "djlplan_abi", ABI);
+
+    /** Is loaded only if PyTorch's library was, and only for models that may be rewritten. */
+    private static final Loading REWRITING =
+            new Loading(
+                    "libdjlplan-torch.so", LOADED + ".torch", "djlplan_rewrite_abi", REWRITE_ABI);
 
     private NativeLoader() {}
 
@@ -44,10 +55,20 @@ public final class NativeLoader {
      * @throws UnsupportedPlatformException if there is no library, or it cannot be loaded
      */
     public static Use use(Class<?>... bindings) throws UnsupportedPlatformException {
+        return use(PLANNING, bindings);
+    }
+
+    /** Does the same with the library that rewrites PyTorch's models. */
+    public static Use useRewriter(Class<?> binding) throws UnsupportedPlatformException {
+        return use(REWRITING, binding);
+    }
+
+    private static Use use(Loading library, Class<?>... bindings)
+            throws UnsupportedPlatformException {
         Use use = hold();
         try {
             for (Class<?> binding : bindings) {
-                Bindings.bind(binding);
+                Bindings.bind(binding, library);
             }
             return use;
         } catch (UnsupportedPlatformException | RuntimeException | Error e) {
@@ -88,11 +109,12 @@ public final class NativeLoader {
         private static int uses;
         private static boolean pending;
 
-        static synchronized void bind(Class<?> binding) throws UnsupportedPlatformException {
+        static synchronized void bind(Class<?> binding, Loading loading)
+                throws UnsupportedPlatformException {
             if (BOUND.contains(binding)) {
                 return;
             }
-            String file = Loading.file();
+            String file = loading.file();
             try (NativeLibrary library = NativeLibrary.getInstance(file)) {
                 Traces.runInOwnThread(() -> Native.register(binding, library));
             } catch (LinkageError e) {
@@ -163,15 +185,31 @@ public final class NativeLoader {
                 .anyMatch(each -> each.toString().contains("Illegal native access"));
     }
 
+    /** One of the libraries. */
     private static final class Loading {
 
-        private static Optional<String> file = Optional.empty();
+        private final String name;
+        private final String property;
+        private final String abiFunction;
+        private final int abi;
+        private Optional<String> file = Optional.empty();
 
         /** Stored, because the JVM reports the cause of a failed class initialization only once. */
-        private static Optional<UnsupportedPlatformException> failure = Optional.empty();
+        private Optional<UnsupportedPlatformException> failure = Optional.empty();
+
+        /**
+         * @param property the system property with the path of the library once it is loaded
+         * @param abiFunction returns the version of the library's interface
+         */
+        private Loading(String name, String property, String abiFunction, int abi) {
+            this.name = name;
+            this.property = property;
+            this.abiFunction = abiFunction;
+            this.abi = abi;
+        }
 
         /** Returns the path of the loaded library. */
-        static synchronized String file() throws UnsupportedPlatformException {
+        synchronized String file() throws UnsupportedPlatformException {
             if (failure.isPresent()) {
                 throw failure.get();
             }
@@ -191,11 +229,11 @@ public final class NativeLoader {
          * thread, and with it the class loader of JNA, stays as long as a handle exists. djl-plan's
          * class loader is not passed to JNA as an option, because JNA would retain it.
          */
-        private static String load() throws UnsupportedPlatformException {
+        private String load() throws UnsupportedPlatformException {
             try {
                 String resource = resource();
                 Traces.startJna();
-                String first = System.getProperty(LOADED);
+                String first = System.getProperty(property);
                 String file = first == null ? unpack(resource) : first;
                 try (NativeLibrary loaded = NativeLibrary.getInstance(file)) {
                     requireAbi(loaded, file);
@@ -210,9 +248,9 @@ public final class NativeLoader {
             }
         }
 
-        private static String resource() throws UnsupportedPlatformException {
+        private String resource() throws UnsupportedPlatformException {
             return SupportedPlatforms.processor()
-                    .map(processor -> "/native/linux-" + processor + "/libdjlplan.so")
+                    .map(processor -> "/native/linux-" + processor + "/" + name)
                     .filter(resource -> NativeLoader.class.getResource(resource) != null)
                     .orElseThrow(
                             () ->
@@ -228,25 +266,25 @@ public final class NativeLoader {
          * Returns the file that the whole process loads, which another copy of djl-plan may have
          * unpacked.
          */
-        private static String unpack(String resource) throws IOException {
+        private String unpack(String resource) throws IOException {
             File unpacked =
                     Native.extractFromResourcePath(resource, NativeLoader.class.getClassLoader());
-            Object first = System.getProperties().putIfAbsent(LOADED, unpacked.getAbsolutePath());
+            Object first = System.getProperties().putIfAbsent(property, unpacked.getAbsolutePath());
             return first == null ? unpacked.getAbsolutePath() : first.toString();
         }
 
-        private static void requireAbi(NativeLibrary loaded, String file)
+        private void requireAbi(NativeLibrary loaded, String file)
                 throws UnsupportedPlatformException {
-            int abi = loaded.getFunction("djlplan_abi").invokeInt(new Object[0]);
-            if (abi != ABI) {
+            int found = loaded.getFunction(abiFunction).invokeInt(new Object[0]);
+            if (found != abi) {
                 throw new UnsupportedPlatformException(
                         String.format(
                                 Locale.ROOT,
                                 "another version of djl-plan runs in this process, with the native"
                                         + " library %s of interface %d, not %d: use one version",
                                 file,
-                                abi,
-                                ABI),
+                                found,
+                                abi),
                         null);
             }
         }

@@ -10,11 +10,12 @@ final class NativeMemory {
 
     private NativeMemory() {}
 
-    /** Bytes of a {@code struct djlplan_mapping}, and the offsets of its first members. */
+    /** Bytes of a {@code struct djlplan_mapping}, and the offsets of its members. */
     static final int MAPPING_BYTES = 32;
 
     static final int MAPPING_ADDRESS = 0;
     static final int MAPPING_LENGTH = 8;
+    static final int MAPPING_FILE = 24;
 
     /** Binds the native methods until the result is closed. */
     static NativeLoader.Use use() throws UnsupportedPlatformException {
@@ -49,7 +50,7 @@ final class NativeMemory {
 
     static native void djlplan_drop_cached(String path, long offset, long bytes);
 
-    static native int djlplan_give_way(int process);
+    static native int djlplan_give_way(int process, int nice);
 
     static native int djlplan_pages_create();
 

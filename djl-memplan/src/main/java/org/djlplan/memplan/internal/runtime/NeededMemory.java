@@ -1,16 +1,42 @@
 package org.djlplan.memplan.internal.runtime;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.djlplan.memplan.internal.report.PlanReportRecord;
+import org.djlplan.memplan.report.PlanReport;
+
 /**
- * The memory that a model's recent predictions needed, by the size of their inputs: sizes between
- * two powers of two count as one. Thread-safe.
+ * The memory that a model's predictions needed: the recent ones by the size of their inputs, where
+ * sizes between two powers of two count as one; the largest one; and those above a limit.
+ * Thread-safe.
  */
 public final class NeededMemory {
 
     /** A peak covers at least so many predictions, and less than twice as many. */
     static final int PREDICTIONS = 32;
 
+    /** How many sizes of inputs above the limit are known. */
+    private static final int MOST_ABOVE = 32;
+
     /** The index is the length of the number of input elements in bits. */
     private final Peak[] peaks = new Peak[Long.SIZE + 1];
+
+    private final ProcessPeak process = new ProcessPeak();
+    private Above largest = new Above(InputSizes.UNKNOWN, 0);
+    private long limitBytes = Long.MAX_VALUE;
+
+    /** Predictions that needed more than the limit; the newest is the last. */
+    private final List<Above> above = new ArrayList<>();
+
+    /**
+     * A prediction that needed much memory.
+     *
+     * @param sizes of its inputs
+     * @param bytes that it needed
+     */
+    public record Above(InputSizes sizes, long bytes) {}
 
     /** The most memory that recent predictions of a size needed. */
     private static final class Peak {
@@ -33,17 +59,34 @@ public final class NeededMemory {
         }
     }
 
+    /** Sets the limit above which predictions are remembered for {@link #above}. */
+    public synchronized void setLimit(long bytes) {
+        limitBytes = bytes;
+    }
+
     /**
      * Notes how much memory a prediction needed.
      *
-     * @param elements number of elements of its inputs
+     * @param sizes of its inputs
      */
-    public synchronized void note(long elements, long bytes) {
-        int size = size(elements);
-        if (peaks[size] == null) {
-            peaks[size] = new Peak();
+    public synchronized void note(InputSizes sizes, long bytes) {
+        int index = index(sizes.elements());
+        if (peaks[index] == null) {
+            peaks[index] = new Peak();
         }
-        peaks[size].note(bytes);
+        peaks[index].note(bytes);
+        if (bytes > largest.bytes()) {
+            largest = new Above(sizes, bytes);
+            process.sample();
+        }
+        if (bytes > limitBytes) {
+            // Larger inputs need not be known beside these.
+            above.removeIf(each -> each.sizes().enclose(sizes));
+            above.add(new Above(sizes, bytes));
+            if (above.size() > MOST_ABOVE) {
+                above.remove(0);
+            }
+        }
     }
 
     /**
@@ -53,15 +96,33 @@ public final class NeededMemory {
      * @param elements number of elements of its inputs
      */
     public synchronized long expectedBytes(long elements) {
-        for (int size = size(elements); size < peaks.length; size++) {
-            if (peaks[size] != null) {
-                return peaks[size].bytes();
+        for (int index = index(elements); index < peaks.length; index++) {
+            if (peaks[index] != null) {
+                return peaks[index].bytes();
             }
         }
         return Long.MAX_VALUE;
     }
 
-    private static int size(long elements) {
+    /**
+     * Returns an earlier prediction that needed more than the limit although no dimension of its
+     * inputs was longer; empty if there was none.
+     */
+    public synchronized Optional<Above> above(InputSizes sizes) {
+        return above.stream().filter(each -> sizes.enclose(each.sizes())).findFirst();
+    }
+
+    /** Returns the prediction that needed most memory, for a report; empty if there was none. */
+    public synchronized Optional<PlanReport.Peak> peak() {
+        if (largest.bytes() == 0) {
+            return Optional.empty();
+        }
+        OptionalLong processBytes = process.bytes();
+        return Optional.of(
+                new PlanReportRecord.Peak(largest.bytes(), largest.sizes().shapes(), processBytes));
+    }
+
+    private static int index(long elements) {
         return Long.SIZE - Long.numberOfLeadingZeros(elements);
     }
 }

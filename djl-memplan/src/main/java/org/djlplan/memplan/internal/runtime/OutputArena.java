@@ -88,9 +88,9 @@ public final class OutputArena {
                 }
                 OptionalLong keep = used.get().note(reachedBytes, keeping);
                 keep.ifPresent(kept -> trimLater(used.get(), kept));
+                shortPause.await();
+                longPause.await();
             }
-            shortPause.await();
-            longPause.await();
         }
 
         @Override
@@ -102,6 +102,8 @@ public final class OutputArena {
                     if (users == 0) {
                         arena.ifPresent(source::free);
                         arena = Optional.empty();
+                        shortPause.cancel();
+                        longPause.cancel();
                     }
                 }
             }

@@ -1,6 +1,8 @@
 package org.djlplan.memplan.internal.runtime;
 
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.internal.thread.Later;
 
@@ -17,6 +19,7 @@ final class Pause {
     private final Runnable action;
     private final AtomicBoolean awaited = new AtomicBoolean();
     private volatile long lastUseNanos;
+    private volatile Optional<Future<?>> check = Optional.empty();
 
     /**
      * @param action runs once after the last use
@@ -33,9 +36,17 @@ final class Pause {
     }
 
     private void awaitFor(long leftNanos) {
-        if (!awaited.get()
-                && awaited.compareAndSet(false, true)
-                && !Later.run(Duration.ofNanos(leftNanos), this::check)) {
+        if (!awaited.get() && awaited.compareAndSet(false, true)) {
+            check = Later.schedule(Duration.ofNanos(leftNanos), this::check);
+            if (check.isEmpty()) {
+                awaited.set(false);
+            }
+        }
+    }
+
+    /** Withdraws the request, because it would retain the class loader of its code. */
+    void cancel() {
+        if (check.isPresent() && check.get().cancel(false)) {
             awaited.set(false);
         }
     }

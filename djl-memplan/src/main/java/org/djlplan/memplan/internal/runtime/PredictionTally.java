@@ -36,30 +36,30 @@ public final class PredictionTally {
     /**
      * Counts a prediction whose allocations got the lowest free places in an arena.
      *
-     * @param elements number of elements of its inputs
+     * @param sizes of its inputs
      * @param counters of its run, by {@link RunCounters}
      */
-    public synchronized void online(long elements, long[] counters) {
+    public synchronized void online(InputSizes sizes, long[] counters) {
         online++;
-        note(PlanReportRecord.Plan.ONLINE, elements, counters);
+        note(PlanReportRecord.Plan.ONLINE, sizes, counters);
     }
 
     /**
      * Counts a prediction whose allocations got planned places in an arena.
      *
      * @param strategy of the plan
-     * @param elements number of elements of its inputs
+     * @param sizes of its inputs
      * @param counters of its run, by {@link RunCounters}
      */
-    public synchronized void planned(String strategy, long elements, long[] counters) {
+    public synchronized void planned(String strategy, InputSizes sizes, long[] counters) {
         byPlan++;
-        note(strategy, elements, counters);
+        note(strategy, sizes, counters);
     }
 
-    private void note(String strategy, long elements, long[] counters) {
+    private void note(String strategy, InputSizes sizes, long[] counters) {
         unplannedAllocations += counters[RunCounters.OUTSIDE];
         escaped += counters[RunCounters.ALIVE];
-        needed.note(elements, counters[RunCounters.MOST_BYTES]);
+        needed.note(sizes, counters[RunCounters.MOST_BYTES]);
         if (logger.isTraceEnabled()) {
             logger.trace(
                     "A prediction by {} reached {} bytes of an arena for {} in use",

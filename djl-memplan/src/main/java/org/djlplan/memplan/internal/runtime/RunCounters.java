@@ -17,9 +17,10 @@ public final class RunCounters {
     public static final int MOST_BYTES = 8;
     public static final int KEPT_REACHED = 9;
     public static final int BYTES = 10;
+    public static final int ALIVE_BYTES = 11;
 
     /** The number of counters. */
-    public static final int COUNT = 11;
+    public static final int COUNT = 12;
 
     private RunCounters() {}
 }

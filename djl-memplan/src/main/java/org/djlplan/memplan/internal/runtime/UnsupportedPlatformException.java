@@ -5,7 +5,7 @@ public final class UnsupportedPlatformException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    UnsupportedPlatformException(String message, Throwable cause) {
+    public UnsupportedPlatformException(String message, Throwable cause) {
         super(message, cause);
     }
 }

@@ -12,6 +12,7 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
 import org.djlplan.memplan.internal.planning.budget.StreamedModel;
+import org.djlplan.memplan.internal.report.Megabytes;
 import org.djlplan.memplan.internal.runtime.WeightStream;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
@@ -33,8 +34,6 @@ final class BudgetedInterpreters implements AutoCloseable {
     private static final int SHARES = 16;
 
     private static final int LEAST_SHARES = 14;
-
-    private static final double MEGA = 1e6;
 
     private final String name;
     private final int threads;
@@ -132,13 +131,13 @@ final class BudgetedInterpreters implements AutoCloseable {
     private BudgetTooSmallException tooSmall(long wantedBytes, BudgetTooSmallException arena) {
         long leastBytes = arena.leastBytes() + BudgetedInterpreter.bytesBesideArena(threads);
         return new BudgetTooSmallException(
-                "%s: a budget of %.1f MB is too small: %s; at least %.1f MB, of which %.1f MB are for the engine and djl-plan"
+                "%s: a budget of %s is too small: %s; at least %s, of which %s are for the engine and djl-plan"
                         .formatted(
                                 name,
-                                wantedBytes / MEGA,
+                                Megabytes.of(wantedBytes),
                                 arena.getMessage(),
-                                Math.ceil(leastBytes / MEGA * 10) / 10,
-                                BudgetedInterpreter.bytesBesideArena(threads) / MEGA),
+                                Megabytes.atLeast(leastBytes),
+                                Megabytes.of(BudgetedInterpreter.bytesBesideArena(threads))),
                 leastBytes);
     }
 

@@ -14,6 +14,7 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
 import org.djlplan.memplan.internal.report.BudgetReportRecord;
+import org.djlplan.memplan.internal.report.Megabytes;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
@@ -34,8 +35,6 @@ import org.slf4j.LoggerFactory;
 public final class BudgetedModel implements TfLiteModel {
 
     private static final Logger logger = LoggerFactory.getLogger(BudgetedModel.class);
-
-    private static final double MEGA = 1e6;
 
     private final Path original;
     private final PlanOptions options;
@@ -195,12 +194,17 @@ public final class BudgetedModel implements TfLiteModel {
      */
     private BudgetTooSmallException tooSmallForState(long bytes) {
         return new BudgetTooSmallException(
-                "%s: a budget of %.1f MB is too small: the model keeps state, so its weights are not loaded piece by piece; at least %.1f MB"
+                "%s: a budget of %s is too small: the model keeps state, so its weights are not loaded piece by piece; at least %s"
                         .formatted(
                                 original.getFileName(),
-                                bytes / MEGA,
-                                Math.ceil(needs.leastBytes() / MEGA * 10) / 10),
+                                Megabytes.of(bytes),
+                                Megabytes.atLeast(needs.leastBytes())),
                 needs.leastBytes());
+    }
+
+    @Override
+    public boolean keepsState() {
+        return serving.keepsState();
     }
 
     @Override

@@ -36,6 +36,7 @@ record FirstChoice(
      * Determines the choice that serves a model.
      *
      * @param graph the graph in the model's file
+     * @param identity of the open file
      * @param leavesDimensions whether the shapes in the file may be placeholders
      * @param keepsState whether the model keeps values from one prediction to the next
      * @param delegation makes the choice, if the model can be measured; empty to run everything in
@@ -45,6 +46,7 @@ record FirstChoice(
      */
     static FirstChoice of(
             Graph graph,
+            String identity,
             boolean leavesDimensions,
             boolean keepsState,
             InterpreterFactory factory,
@@ -56,7 +58,7 @@ record FirstChoice(
                 leavesDimensions ? probe(graph, factory, cpu) : Optional.empty();
         boolean waits = leavesDimensions && probe.isEmpty();
         try {
-            DelegationChoice choice = choice(graph, waits, delegation, cpu);
+            DelegationChoice choice = choice(graph, identity, waits, delegation, cpu);
             boolean defers =
                     delegation.isPresent() && delegation.get().expectsOtherShapes() && !keepsState;
             if (defers && choice.lightest().delegates() && probe.isEmpty()) {
@@ -70,12 +72,16 @@ record FirstChoice(
     }
 
     private static DelegationChoice choice(
-            Graph graph, boolean waits, Optional<ServedDelegation> delegation, Candidate cpu) {
+            Graph graph,
+            String identity,
+            boolean waits,
+            Optional<ServedDelegation> delegation,
+            Candidate cpu) {
         if (waits) {
             return new DelegationChoice(cpu, Origin.UNVERIFIED, WAITS);
         }
         return delegation.isPresent()
-                ? delegation.get().first(graph)
+                ? delegation.get().first(graph, identity)
                 : new DelegationChoice(cpu, Origin.UNVERIFIED, "delegation is off");
     }
 

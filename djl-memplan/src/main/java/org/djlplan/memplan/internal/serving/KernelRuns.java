@@ -2,11 +2,11 @@ package org.djlplan.memplan.internal.serving;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -20,7 +20,9 @@ import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.candidates.CpuOutputs;
 import org.djlplan.memplan.internal.candidates.OperatorCheck;
 import org.djlplan.memplan.internal.planning.budget.KernelTrials.Faster;
+import org.djlplan.memplan.internal.runtime.MappedFile;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.tflite.DelegatedPart;
 import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
@@ -144,7 +146,7 @@ final class KernelRuns implements AutoCloseable {
                     "{}: {} operators delegated take {} MB, as found before",
                     name(),
                     interpreter.interpreter().delegatedOperators(),
-                    interpreter.delegatedBytes() / MEGA);
+                    rounded(interpreter.delegatedBytes()));
             return interpreter;
         } catch (BudgetTooSmallException | UnplannableException | RuntimeException | Error e) {
             interpreter.close();
@@ -286,7 +288,8 @@ final class KernelRuns implements AutoCloseable {
             throw new CancellationException("interrupted");
         }
         Candidate candidate = new Candidate(selected.steps(), setting.threads());
-        if (!Entry.Acceptance.of(cpu.graph().graph(), kernels.tolerance()).admits(errors)) {
+        if (!Entry.Acceptance.of(cpu.graph().graph(), kernels.tolerance())
+                .admits(candidate, errors)) {
             logger.info(
                     "{}: outputs differ with {} operators delegated: {}",
                     name(),
@@ -310,14 +313,19 @@ final class KernelRuns implements AutoCloseable {
                 "{}: {} operators delegated take {} MB: {} ms, {} ms in CPU kernels",
                 name(),
                 interpreter.interpreter().delegatedOperators(),
-                interpreter.delegatedBytes() / MEGA,
-                entry.latency().medianNanos() / MEGA,
-                trial.cpuNanos() / MEGA);
+                rounded(interpreter.delegatedBytes()),
+                rounded(entry.latency().medianNanos()),
+                rounded(trial.cpuNanos()));
         if (ratio(logs).ratio() <= 1) {
             return new Result.Slower();
         }
         interpreter.noteCpuNanos(trial.cpuNanos());
         return new Result.Served(interpreter, trial);
+    }
+
+    /** Returns bytes in MB, or nanoseconds in ms, for people. */
+    private static String rounded(long value) {
+        return String.format(Locale.ROOT, "%.3g", value / MEGA);
     }
 
     private static double median(List<Long> nanos) {
@@ -396,12 +404,11 @@ final class KernelRuns implements AutoCloseable {
         @Override
         public Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs)
                 throws InterruptedException {
-            Path file = cpu.copy().original();
-            try {
+            try (MappedFile file = MappedFile.open(cpu.copy().original())) {
                 cpu.copy().requireOriginalUnchanged();
-                Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), name());
-                return Optional.of(worstOperator(file, graph, outputs));
-            } catch (IOException | UnplannableException e) {
+                Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file.bytes(), name()), name());
+                return Optional.of(worstOperator(file.bytes(), graph, outputs));
+            } catch (IOException | UnplannableException | UnsupportedPlatformException e) {
                 logger.warn(
                         "{}: operators cannot be compared one by one: {}",
                         name(),
@@ -412,7 +419,8 @@ final class KernelRuns implements AutoCloseable {
             }
         }
 
-        private ByOperator worstOperator(Path file, Graph graph, List<List<OutputTensor>> outputs)
+        private ByOperator worstOperator(
+                ByteBuffer file, Graph graph, List<List<OutputTensor>> outputs)
                 throws IOException, UnplannableException, InterruptedException {
             try (OperatorCheck check =
                     new OperatorCheck(

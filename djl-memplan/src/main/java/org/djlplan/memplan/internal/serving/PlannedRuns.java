@@ -6,11 +6,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import org.djlplan.memplan.internal.candidates.CpuOutputs;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.gate.Places;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.InputSizes;
 import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
@@ -34,6 +36,7 @@ final class PlannedRuns {
     private final boolean keepsState;
     private final Lane lane;
     private final Places places;
+    private final Optional<FirstRequests> requests;
     private final NeededMemory needed = new NeededMemory();
     private final AtomicLong predictions = new AtomicLong();
     private final AtomicLong unplanned = new AtomicLong();
@@ -43,9 +46,16 @@ final class PlannedRuns {
      * @param interpreters how many interpreters, each with an arena, may be in use at once
      * @param passes how many passes of this and other models may run at once; 0 for any number
      * @param keepsState whether the model keeps values from one prediction to the next
+     * @param requests copies of the first requests; empty if they are not compared
      */
-    PlannedRuns(InterpreterFactory factory, int interpreters, int passes, boolean keepsState) {
+    PlannedRuns(
+            InterpreterFactory factory,
+            int interpreters,
+            int passes,
+            boolean keepsState,
+            Optional<FirstRequests> requests) {
         this.factory = factory;
+        this.requests = requests;
         this.keepsState = keepsState;
         Gate gate = Gate.shared();
         lane = gate.lane(interpreters, Waits.Lack.INTERPRETERS);
@@ -59,19 +69,18 @@ final class PlannedRuns {
      */
     <T> T atGate(List<List<Integer>> shapes, Supplier<T> prediction) {
         predictions.incrementAndGet();
-        return lane.run(places, () -> needed.expectedBytes(elements(shapes)), prediction);
+        return lane.run(
+                places, () -> needed.expectedBytes(InputSizes.of(shapes).elements()), prediction);
     }
 
-    private static long elements(List<List<Integer>> shapes) {
-        long elements = 0;
-        for (List<Integer> shape : shapes) {
-            long product = 1;
-            for (int dimension : shape) {
-                product *= dimension;
-            }
-            elements += product;
-        }
-        return elements;
+    /** Returns the memory that predictions needed. */
+    NeededMemory needed() {
+        return needed;
+    }
+
+    /** Returns copies of the first requests; empty if they are not compared. */
+    Optional<FirstRequests> requests() {
+        return requests;
     }
 
     /** Returns the number of predictions. */
@@ -116,6 +125,13 @@ final class PlannedRuns {
         }
     }
 
+    /** Returns a function that runs an interpreter, but not for a prediction. */
+    CpuOutputs.Run run(ModelInterpreter interpreter) {
+        return (values, number) ->
+                run(interpreter, values, false)
+                        .orElseThrow(() -> new UnplannableException(CHANGED));
+    }
+
     private static List<ByteBuffer> zeros(List<TensorInfo> inputs) {
         List<ByteBuffer> values = new ArrayList<>(inputs.size());
         for (TensorInfo input : inputs) {
@@ -147,7 +163,7 @@ final class PlannedRuns {
                     requireReplaceable(interpreter, CHANGED);
                 } else {
                     needed.note(
-                            elements(interpreter.shapes()),
+                            InputSizes.of(interpreter.shapes()),
                             interpreter.description().neededBytes());
                 }
                 return results;

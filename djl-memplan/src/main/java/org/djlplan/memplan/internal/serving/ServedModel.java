@@ -7,9 +7,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.candidates.CpuOutputs;
+import org.djlplan.memplan.internal.candidates.OperatorCheck;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.Settling;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
@@ -21,6 +24,8 @@ import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.internal.thread.Later;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -114,6 +119,7 @@ public final class ServedModel implements TfLiteModel {
                         Optional.of(
                                 FirstChoice.of(
                                         model.graph(),
+                                        model.identity(),
                                         model.leavesDimensions(),
                                         model.keepsState(),
                                         factory,
@@ -191,9 +197,20 @@ public final class ServedModel implements TfLiteModel {
                         factory,
                         interpreters,
                         options.workers().passes(options.threads()),
-                        model.keepsState());
+                        model.keepsState(),
+                        requests(model, delegation));
         pool = new InterpreterPool(interpreters, idleAfter, candidates, model::close);
         settling = new Settling(model::releasePages);
+    }
+
+    /** 8-bit models are compared operator by operator, which takes more memory. */
+    private static Optional<FirstRequests> requests(
+            OpenModel model, Optional<ServedDelegation> delegation) {
+        return model.keepsState() || OperatorCheck.bytes(model.graph()).isPresent()
+                ? Optional.empty()
+                : delegation
+                        .flatMap(ServedDelegation::requestTolerance)
+                        .map(tolerance -> new FirstRequests(model.graph(), tolerance));
     }
 
     /** Builds the first interpreter; if that fails, the model is closed. */
@@ -231,7 +248,12 @@ public final class ServedModel implements TfLiteModel {
      */
     public void switchTo(DelegationChoice choice) {
         if (model.keepsState()) {
-            logger.info("{} keeps state, so its delegation does not change", model.graph().name());
+            if (choice.lightest().equals(candidates.choice().lightest())) {
+                candidates.choose(choice.only(choice.lightest()));
+            } else {
+                logger.info(
+                        "{} keeps state, so its delegation does not change", model.graph().name());
+            }
             return;
         }
         try {
@@ -245,11 +267,21 @@ public final class ServedModel implements TfLiteModel {
                     defers || inFile(lightest).isPresent()
                             ? Optional.empty()
                             : Optional.of(runs.ready(factory.shapesInFile(), lightest));
-            pool.switchTo(() -> candidates.choose(choice), first);
-            first.ifPresent(built -> described = built.description());
-            noteDelegation();
-            if (first.isPresent()) {
-                settling.settleNow();
+            Optional<String> difference =
+                    first.isPresent() && lightest.delegates()
+                            ? difference(first.get())
+                            : Optional.empty();
+            if (difference.isPresent()) {
+                first.get().close();
+                // While other sets are measured, the CPU kernels go on.
+                if (choice.origin() != Origin.VERIFIED) {
+                    withdraw(difference.get(), choice.origin());
+                }
+                return;
+            }
+            serve(choice, first);
+            if (!lightest.delegates() && choice.origin() != Origin.UNVERIFIED) {
+                runs.requests().ifPresent(FirstRequests::close);
             }
         } catch (UnplannableException | RuntimeException e) {
             logger.warn(
@@ -259,6 +291,83 @@ public final class ServedModel implements TfLiteModel {
         } finally {
             pool.leave();
         }
+    }
+
+    private void serve(DelegationChoice choice, Optional<ModelInterpreter> first) {
+        // A busy interpreter of an earlier choice may be closed before the switch.
+        first.or(() -> inFile(choice.lightest()))
+                .ifPresent(serving -> described = serving.description());
+        pool.switchTo(() -> candidates.choose(choice), first);
+        noteDelegation();
+        if (first.isPresent()) {
+            settling.settleNow();
+        }
+    }
+
+    /** Returns an output of the first requests that a new interpreter computes differently. */
+    private Optional<String> difference(ModelInterpreter delegated) {
+        try {
+            return runs.requests().isPresent()
+                    ? runs.requests().get().compare(runs.run(delegated), this::cpu)
+                    : Optional.empty();
+        } catch (UnplannableException | InterruptedException | RuntimeException e) {
+            logger.debug("The first requests to {} are not compared", model.graph().name(), e);
+            return Optional.empty();
+        }
+    }
+
+    /** Compares the outputs of the first requests that a delegate served. */
+    private void compareServed(FirstRequests requests) {
+        try {
+            pool.enter();
+        } catch (IllegalStateException e) {
+            return;
+        }
+        try {
+            Optional<String> difference = requests.compareServed(this::cpu);
+            if (difference.isPresent()) {
+                withdraw(difference.get(), candidates.choice().origin());
+            }
+            factory.trimArenas();
+        } catch (UnplannableException | InterruptedException | RuntimeException e) {
+            logger.debug("The first requests to {} are not compared", model.graph().name(), e);
+        } finally {
+            pool.leave();
+        }
+    }
+
+    /** Opens an interpreter of the CPU kernels for the shapes in the file. */
+    private CpuOutputs.Interpreter cpu() throws UnplannableException {
+        ModelInterpreter cpu =
+                runs.ready(
+                        factory.shapesInFile(),
+                        Candidate.cpu(candidates.choice().lightest().threads()));
+        CpuOutputs.Run run = runs.run(cpu);
+        return new CpuOutputs.Interpreter() {
+            @Override
+            public List<OutputTensor> of(List<ByteBuffer> values, int input)
+                    throws UnplannableException {
+                return run.of(values, input);
+            }
+
+            @Override
+            public void close() {
+                cpu.close();
+            }
+        };
+    }
+
+    /** Delegates nothing from now on. */
+    private void withdraw(String difference, Origin origin) throws UnplannableException {
+        String why = "for a request of the application, output " + difference;
+        logger.warn("{} runs in the CPU kernels: {}", model.graph().name(), why);
+        Candidate cpu = Candidate.cpu(candidates.choice().lightest().threads());
+        Optional<ModelInterpreter> first =
+                inFile(cpu).isPresent()
+                        ? Optional.empty()
+                        : Optional.of(runs.ready(factory.shapesInFile(), cpu));
+        serve(new DelegationChoice(cpu, origin, "CPU kernels: " + why), first);
+        delegation.ifPresent(each -> each.withdraw("CPU kernels: " + why));
     }
 
     /**
@@ -327,6 +436,11 @@ public final class ServedModel implements TfLiteModel {
     /** Returns whether the delegation may change while the model serves. */
     boolean choosesDelegation() {
         return delegation.isPresent() && !model.keepsState();
+    }
+
+    /** Returns the identity of the open file, see {@link OpenModel#identity}. */
+    public String identity() {
+        return model.identity();
     }
 
     /** Returns the graph in the model's file. */
@@ -407,9 +521,28 @@ public final class ServedModel implements TfLiteModel {
                             : attempt(interpreter, values);
             nanos = interpreter.lastNanos();
             usual = results.isPresent() && shapes == factory.shapesInFile();
+            if (usual && runs.requests().isPresent()) {
+                note(
+                        runs.requests().get(),
+                        values,
+                        results.get(),
+                        interpreter.candidate().delegates());
+            }
             return results;
         } finally {
             governor.end(gear, nanos, usual);
+        }
+    }
+
+    /** Copies a request that a delegate served, or may serve once it is measured. */
+    private void note(
+            FirstRequests requests,
+            List<ByteBuffer> values,
+            List<OutputTensor> outputs,
+            boolean delegated) {
+        boolean matters = delegated || !delegation.map(ServedDelegation::isSettled).orElse(true);
+        if (matters && requests.note(values, outputs, delegated) && delegated) {
+            boolean unused = Later.start(() -> compareServed(requests));
         }
     }
 
@@ -457,6 +590,11 @@ public final class ServedModel implements TfLiteModel {
     }
 
     @Override
+    public Optional<NeededMemory> needed() {
+        return Optional.of(runs.needed());
+    }
+
+    @Override
     public PlanReport report() {
         ModelInterpreter.Description serving = serving();
         return ServedReport.of(
@@ -471,9 +609,18 @@ public final class ServedModel implements TfLiteModel {
                                         serving,
                                         defers,
                                         candidates,
-                                        otherShapes.describe()))
+                                        otherShapes.describe().or(this::unmeasuredShapes)))
                         : Optional.empty(),
                 factory.leftToEngine());
+    }
+
+    /** Returns a text about shapes that were not measured; empty if no prediction had such. */
+    private Optional<String> unmeasuredShapes() {
+        return !waits
+                        && pool.interpreters().stream()
+                                .anyMatch(each -> !each.hasShapes(factory.shapesInFile()))
+                ? Optional.of("CPU kernels, because the delegate was not measured at them")
+                : Optional.empty();
     }
 
     /**
@@ -496,6 +643,11 @@ public final class ServedModel implements TfLiteModel {
             }
         }
         return Optional.empty();
+    }
+
+    @Override
+    public boolean keepsState() {
+        return model.keepsState();
     }
 
     @Override

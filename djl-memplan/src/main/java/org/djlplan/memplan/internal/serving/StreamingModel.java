@@ -220,6 +220,12 @@ final class StreamingModel implements TfLiteModel {
         }
     }
 
+    /** A model that keeps state is not streamed. */
+    @Override
+    public boolean keepsState() {
+        return false;
+    }
+
     @Override
     public Optional<ResidentWeights> residentWeights() {
         turns.lock();

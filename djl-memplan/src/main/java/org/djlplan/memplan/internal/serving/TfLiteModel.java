@@ -6,6 +6,7 @@ import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.report.PlanReport;
@@ -36,6 +37,11 @@ public interface TfLiteModel extends AutoCloseable {
      */
     List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes);
 
+    /** Returns the memory that predictions needed; empty with a budget, which limits it. */
+    default Optional<NeededMemory> needed() {
+        return Optional.empty();
+    }
+
     /** Returns the report so far. */
     PlanReport report();
 
@@ -45,6 +51,9 @@ public interface TfLiteModel extends AutoCloseable {
     default Optional<ResidentWeights> residentWeights() {
         return Optional.empty();
     }
+
+    /** Returns whether it keeps values from one prediction to the next. */
+    boolean keepsState();
 
     /** Returns whether choosing, measuring and verifying for it have ended. */
     default boolean isSettled() {

@@ -61,11 +61,6 @@ record Layer(
         return (long) depth() * Float.BYTES;
     }
 
-    /** Returns the bytes of all weights. */
-    long filterBytes() {
-        return out.channels() * channelBytes();
-    }
-
     /** Returns the number of products per output. */
     int depth() {
         return window.height() * window.width() * in.channels();

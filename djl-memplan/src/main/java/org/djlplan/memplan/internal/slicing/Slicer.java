@@ -63,21 +63,12 @@ public final class Slicer {
     }
 
     /**
-     * Returns the operators of the main graph that can be sliced: plain convolutions and fully
-     * connected layers of 32-bit floats with constant weights, for one image, with sizes known from
-     * the file. Other operators are left unchanged.
-     */
-    public static ImmutableSet<Integer> sliceable(TfLiteFile file) {
-        return ImmutableSet.copyOf(Layer.all(file).keySet());
-    }
-
-    /**
      * Returns a model with some layers sliced. The decisions should preserve bits: see {@link
      * SlicePlanner}, which makes such decisions.
      *
      * @param decisions at most one per operator
-     * @throws IllegalArgumentException if an operator is not among {@link #sliceable}, has two
-     *     decisions, or its slices do not add up to its output
+     * @throws IllegalArgumentException if an operator cannot be sliced, has two decisions, or its
+     *     slices do not add up to its output
      */
     public static SlicedModel slice(TfLiteFile file, List<SliceDecision> decisions) {
         Map<Integer, SliceDecision> byOperator = new HashMap<>();

@@ -49,6 +49,15 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
         }
     }
 
+    /** Returns the identity of a file as text; empty if there is no such file. */
+    public static String text(Path file) {
+        try {
+            return of(file).toString();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
     private static long nanos(FileTime time) {
         return time.to(TimeUnit.NANOSECONDS);
     }
@@ -60,7 +69,12 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
 
     /** Returns whether a change from now on is certain to change the recorded time. */
     boolean isSettled() {
-        long latest = nanos(FileTime.from(Instant.now().minus(COARSEST_TIME)));
+        return isUnchangedSince(Instant.now());
+    }
+
+    /** Returns whether the file is certain to have this content since a moment. */
+    public boolean isUnchangedSince(Instant moment) {
+        long latest = nanos(FileTime.from(moment.minus(COARSEST_TIME)));
         return hasChangeTime() && modifiedNanos < latest && changedNanos < latest;
     }
 }

@@ -43,9 +43,6 @@ public final class FolderStore<T> implements Store<T> {
     private static final String LOCK = ".lock";
     private static final int LONGEST_REASON = 300;
 
-    /** Number of bytes at the beginning of a file that contain the version. */
-    private static final int VERSION_BYTES = 100;
-
     private static final Duration USE_NOTED_AFTER = Duration.ofHours(1);
 
     private final Codec<T> codec;
@@ -210,7 +207,7 @@ public final class FolderStore<T> implements Store<T> {
             KeptFolders.Written written = folders.write(name, content);
             reported.remove(written.file());
             if (written.isNew()) {
-                tidy(written.file(), key.model());
+                tidy(written.file().getParent(), key.model());
             }
             if (written.notBeside().isPresent() && reported.add(folders.beside())) {
                 logger.info(
@@ -227,38 +224,15 @@ public final class FolderStore<T> implements Store<T> {
         }
     }
 
-    /** Values are written immediately. */
-    @Override
-    public void flush() {}
-
-    /** Removes files of a model that earlier versions wrote, and the least recently used ones. */
-    private void tidy(Path written, String model) {
-        Path folder = written.getParent();
+    /** Removes the least recently used files of a model. */
+    private void tidy(Path folder, String model) {
         try {
-            for (Path file : KeptFolders.files(folder, name -> format.mayBeOf(model, name))) {
-                if (!file.equals(written) && isOfEarlierVersion(file)) {
-                    Files.deleteIfExists(file);
-                }
-            }
             KeptFolders.evict(folder, name -> format.mayBeOf(model, name));
             KeptFolders.evict(
                     folder, name -> ReadableNames.mayBeOf(model, name, codec.ending() + LOCK));
         } catch (IOException e) {
             // Another JVM may be removing the same files.
             logger.debug("{} is not tidied", folder, e);
-        }
-    }
-
-    /**
-     * Files of later versions are not removed here, because such a version may be in use at the
-     * same time.
-     */
-    private boolean isOfEarlierVersion(Path file) {
-        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-            return StoredFile.versionOf(ByteStreams.limit(in, VERSION_BYTES)) < codec.version();
-        } catch (IOException | RuntimeException e) {
-            logger.debug("{} tells no version", file, e);
-            return false;
         }
     }
 

@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.store;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import org.djlplan.thirdparty.guava.io.ByteSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,17 +52,6 @@ public final class KeptFile {
                 .toList();
     }
 
-    /**
-     * Writes the file atomically; readers that have an older file open keep reading that file. If a
-     * model has too many files with this ending, the oldest ones are removed.
-     *
-     * @return where it is
-     * @throws IOException if no place is writable, or the content cannot be read
-     */
-    public Path replace(ByteSource content) throws IOException {
-        return replaced(folders.write(name, content));
-    }
-
     /** Writes a file atomically. */
     @FunctionalInterface
     public interface Writing {
@@ -73,23 +61,23 @@ public final class KeptFile {
     }
 
     /**
-     * The same as {@link #replace(ByteSource)}.
+     * Writes the file atomically; readers that have an older file open keep reading that file. If a
+     * model has too many files with this ending, the oldest ones are removed.
      *
      * @param content called again for the cache if the model's folder is not writable
+     * @return where it is
+     * @throws IOException if no place is writable, or the content cannot be written
      */
     public Path replace(Writing content) throws IOException {
-        return replaced(
+        Path written =
                 folders.write(
-                        name,
-                        file -> {
-                            boolean isNew = !KeptFolders.isFile(file);
-                            content.writeTo(file);
-                            return isNew;
-                        }));
-    }
-
-    private Path replaced(KeptFolders.Written result) {
-        Path written = result.file();
+                                name,
+                                file -> {
+                                    boolean isNew = !KeptFolders.isFile(file);
+                                    content.writeTo(file);
+                                    return isNew;
+                                })
+                        .file();
         try {
             KeptFolders.evict(
                     written.getParent(), other -> ReadableNames.mayBeOf(model, other, ending));

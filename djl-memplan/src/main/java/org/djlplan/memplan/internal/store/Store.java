@@ -20,7 +20,4 @@ public interface Store<T> {
      * values, the least recently used one is removed.
      */
     void save(StoreKey key, T value);
-
-    /** Waits for a limited time until all previously saved values are written. */
-    void flush();
 }

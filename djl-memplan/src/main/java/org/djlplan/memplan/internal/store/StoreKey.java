@@ -5,6 +5,8 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
+import org.djlplan.memplan.internal.machine.CpuFeatures;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
@@ -26,9 +28,13 @@ public record StoreKey(String model, Map<String, String> facts) {
      * acceptance.
      */
     public static Map<String, String> measuring(Tolerance tolerance) {
-        return ImmutableMap.of(
-                "cpu", CpuFeatures.current(),
-                "tolerance", tolerance.toString(),
-                "rule", Integer.toString(Tolerance.VERSION));
+        ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
+        facts.put("cpu", CpuFeatures.current());
+        facts.put("tolerance", tolerance.with(Precision.FLOAT32).toString());
+        facts.put("rule", Integer.toString(Tolerance.VERSION));
+        if (tolerance.precision().isLower()) {
+            facts.put("precision", tolerance.precision().toString());
+        }
+        return facts.buildOrThrow();
     }
 }

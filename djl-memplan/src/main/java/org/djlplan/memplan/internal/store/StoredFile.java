@@ -67,18 +67,6 @@ final class StoredFile<T> {
         return ReadableNames.mayBeOf(model, fileName, codec.ending());
     }
 
-    /**
-     * Returns the version of a file's format, without reading the rest.
-     *
-     * @throws IOException if the file is not djl-plan's
-     * @throws RuntimeException likewise
-     */
-    static int versionOf(InputStream in) throws IOException {
-        CheckedJson json = json(in);
-        json.beginObject();
-        return json.expect("version").nextInt();
-    }
-
     /** A separate decoder rejects text that is not UTF-8. */
     private static CheckedJson json(InputStream in) {
         return new CheckedJson(new InputStreamReader(in, StandardCharsets.UTF_8.newDecoder()));

@@ -11,6 +11,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.math.Quantiles;
 
@@ -52,7 +53,13 @@ public sealed interface Entry {
      * @param message in one line
      */
     record Failed(Candidate candidate, CandidateException.Kind kind, String message)
-            implements Entry {}
+            implements Entry {
+
+        public Failed {
+            String line = message.lines().findFirst().orElse("it failed");
+            message = CharMatcher.javaIsoControl().replaceFrom(line, ' ');
+        }
+    }
 
     /**
      * A candidate whose outputs were outside the tolerance; it is not tried again.
@@ -122,8 +129,8 @@ public sealed interface Entry {
         }
 
         /** Returns whether all outputs of a candidate that was just run are accepted. */
-        public boolean admits(List<OutputError> errors) {
-            return errors.stream().allMatch(tolerance::admits);
+        public boolean admits(Candidate candidate, List<OutputError> errors) {
+            return errors.stream().allMatch(tolerance.of(candidate)::admits);
         }
 
         /**
@@ -152,7 +159,7 @@ public sealed interface Entry {
          */
         public void check(Measured stored, long mostBytes) throws IOException {
             check(stored.errors());
-            if (!admits(stored.errors())) {
+            if (!admits(stored.candidate(), stored.errors())) {
                 throw new IOException("a choice with outputs outside the tolerance");
             }
             if (stored.memoryBytes() > mostBytes) {

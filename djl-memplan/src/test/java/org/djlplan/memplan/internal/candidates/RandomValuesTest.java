@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.candidates;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -116,6 +117,28 @@ class RandomValuesTest {
                         graph(ElementType.FLOAT32, 8, 8),
                         graph(ElementType.UINT8, 1, 8, 8, 3))) {
             assertEquals(RandomValues.of(graph, 1), RandomValues.smooth(graph, 1));
+        }
+    }
+
+    @Test
+    void kinds_includeZerosNegativeNumbersAndPixelsUpTo255() {
+        List<float[]> ranges = new ArrayList<>();
+        for (List<ByteBuffer> input : RandomValues.kinds(List.of(IMAGE))) {
+            List<Float> floats = floatsOf(input);
+            ranges.add(new float[] {Collections.min(floats), Collections.max(floats)});
+        }
+        assertEquals(5, ranges.size());
+        assertArrayEquals(new float[2], ranges.get(2));
+        assertArrayEquals(new float[] {-1, 1}, ranges.get(3), 0.1f);
+        assertArrayEquals(new float[] {0, 255}, ranges.get(4), 10);
+    }
+
+    /** The smallest float above 0 would change nothing. */
+    @Test
+    void moved_zeros_changeLikeNumbersBelowOne() {
+        List<ByteBuffer> zeros = RandomValues.kinds(List.of(IMAGE)).get(2);
+        for (float after : floatsOf(RandomValues.moved(IMAGE, zeros, false, new Random(1)))) {
+            assertEquals(0x1p-24f, Math.abs(after), 0x1p-40f);
         }
     }
 

@@ -1,21 +1,15 @@
 package org.djlplan.memplan.internal.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.spi.Option;
 import org.djlplan.memplan.spi.Origin;
-import org.djlplan.thirdparty.guava.base.Splitter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -188,60 +182,5 @@ class GivenOptionsTest {
         Map<String, Object> arguments = new HashMap<>();
         arguments.put("memplan.warmup", null);
         assertEquals(Map.of("memplan.warmup", "null"), of(Map.of(), Map.of(), arguments));
-    }
-
-    @Test
-    void of_everyRetiredOption_isAcceptedWithoutEffectAndNamedInOneWarning() {
-        for (String retired : RetiredOptions.ADVICE.keySet()) {
-            List<String> parts = Splitter.on('=').splitToList(retired);
-            String key = parts.get(0);
-            String value = parts.size() == 1 ? "x" : parts.get(1);
-            for (GivenOptions given :
-                    List.of(
-                            GivenOptions.of(Map.of(key, value), Map.of(), Map.of(), DELEGATION),
-                            GivenOptions.of(
-                                    Map.of(),
-                                    Map.of("djlplan." + key, value),
-                                    Map.of(),
-                                    DELEGATION),
-                            GivenOptions.of(Map.of(), Map.of(), Map.of(key, value), DELEGATION))) {
-                assertEquals(Map.of(), given.values());
-                assertEquals(
-                        "options of an earlier version have no effect: "
-                                + retired
-                                + ": "
-                                + RetiredOptions.ADVICE.get(retired),
-                        given.warning().orElseThrow());
-            }
-        }
-        String warning =
-                GivenOptions.of(
-                                Map.of("memplan.liveness", " Tree "),
-                                Map.of("djlplan.memplan.maxArenas", "1"),
-                                Map.of("memplan.io", "direct", "memplan.maxArenas", "2"),
-                                DELEGATION)
-                        .warning()
-                        .orElseThrow();
-        assertTrue(
-                warning.matches(
-                        ".*: memplan.io: .*; memplan.liveness=tree: .*; memplan.maxArenas: .*"),
-                warning);
-        assertEquals(
-                Optional.empty(),
-                GivenOptions.of(Map.of("memplan.threads", 1), Map.of(), Map.of(), DELEGATION)
-                        .warning());
-    }
-
-    @Test
-    void adviceOfRetiredKeys_namesNoRetiredKey() {
-        Set<String> known =
-                Arrays.stream(OptionKey.values()).map(OptionKey::key).collect(Collectors.toSet());
-        RetiredOptions.ADVICE.forEach(
-                (key, advice) -> {
-                    assertFalse(known.contains(key), key);
-                    RetiredOptions.ADVICE
-                            .keySet()
-                            .forEach(other -> assertFalse(advice.matches(".*" + other + "\\b.*")));
-                });
     }
 }

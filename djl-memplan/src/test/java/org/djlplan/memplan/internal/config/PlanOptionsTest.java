@@ -51,10 +51,9 @@ class PlanOptionsTest {
                         false,
                         Warmup.NONE,
                         new WorkerCount(WorkerCount.AUTO),
-                        OptionalInt.empty(),
+                        RequestOptions.UNLIMITED,
                         BudgetOptions.UNLIMITED,
-                        Optional.empty(),
-                        Optional.empty(),
+                        LoadOptions.DEFAULT,
                         Map.of()),
                 parse(Map.of()));
         assertTrue(parse(Map.of()).delegationEnabled());
@@ -75,6 +74,10 @@ class PlanOptionsTest {
                                 Map.entry("memplan.maxPredictions", 7),
                                 Map.entry("memplan.budget", "12.5%: Best-Effort :Direct"),
                                 Map.entry("memplan.sharedBudget", "256MB"),
+                                Map.entry("memplan.maxRequest", "64MB"),
+                                Map.entry("memplan.shared", "TRUE"),
+                                Map.entry("memplan.limitDimensions", 512),
+                                Map.entry("memplan.batchTokens", "4096.0"),
                                 Map.entry("memplan.translatorFactory", "a.B"),
                                 Map.entry("memplan.blockFactory", "c.D"),
                                 Map.entry("delegation.enabled", "False")));
@@ -91,14 +94,14 @@ class PlanOptionsTest {
                                         new InputShape(List.of(1L, 3L), "float32"),
                                         new InputShape(List.of(7L), "int64"))),
                         new WorkerCount(5),
-                        OptionalInt.of(7),
+                        new RequestOptions(
+                                OptionalInt.of(7), 64_000_000, 512, OptionalInt.of(4096)),
                         new BudgetOptions(
                                 new Budget.ShareOfStock(.125),
                                 OptionalLong.of(256_000_000),
                                 true,
                                 WeightIo.DIRECT),
-                        Optional.of("a.B"),
-                        Optional.of("c.D"),
+                        new LoadOptions(true, Optional.of("a.B"), Optional.of("c.D")),
                         Map.of("delegation.enabled", "False")),
                 options);
         assertFalse(options.delegationEnabled());
@@ -171,7 +174,7 @@ class PlanOptionsTest {
         "memplan.workers, -1, a whole number of at least 0",
         "memplan.warmup, yes, 'true, false, or shapes such as 1,3,224,224;1,128:int64'",
         "memplan.warmup, '', 'true, false, or shapes such as 1,3,224,224;1,128:int64'",
-        "memplan.sharedBudget, 25%, none or a size such as 256MB",
+        "memplan.sharedBudget, 25%, none or a size with its unit such as 256MB",
         "memplan.liveness, block, 'auto, op or off'",
     })
     void parse_wrongValue_namesKeyValueAndExpectedForm(String key, String value, String wanted) {
@@ -212,6 +215,9 @@ class PlanOptionsTest {
             strings = {
                 "",
                 "0",
+                "64",
+                "64:best-effort",
+                "999999",
                 "64MB:lax",
                 "64MB:",
                 "-1MB",
@@ -226,7 +232,7 @@ class PlanOptionsTest {
         assertEquals(
                 "memplan.budget="
                         + value
-                        + ": must be none, auto, a size such as 64MB, or a share of stock such as"
+                        + ": must be none, auto, a size with its unit such as 64MB, or a share of stock such as"
                         + " 25%; and after it :best-effort, :cached, :mmap or :direct",
                 problem(Map.of("memplan.budget", value)));
     }

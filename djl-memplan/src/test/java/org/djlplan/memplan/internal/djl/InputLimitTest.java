@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.djl;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -8,19 +9,32 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import java.util.Collections;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.djlplan.memplan.errors.InputTooLargeException;
+import org.djlplan.memplan.internal.config.RequestOptions;
+import org.djlplan.memplan.internal.runtime.InputSizes;
+import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.testing.FakeArrays;
 import org.junit.jupiter.api.Test;
 
 class InputLimitTest {
 
     private final NDManager manager = FakeArrays.manager();
-    private final InputLimit limit = new InputLimit("the model");
+    private final NeededMemory needed = new NeededMemory();
+    private final InputLimit limit = limit(RequestOptions.UNLIMITED);
+
+    private InputLimit limit(RequestOptions limits) {
+        return new InputLimit("the model", limits, Optional.of(needed));
+    }
 
     private void assertRefused(NDArray... inputs) {
-        InputTooLargeException e =
-                assertThrows(InputTooLargeException.class, () -> limit.check(new NDList(inputs)));
-        assertTrue(e.getMessage().contains("the model"), e::getMessage);
+        assertTrue(refusal(limit, inputs).startsWith("the model does not take"));
+    }
+
+    private static String refusal(InputLimit limit, NDArray... inputs) {
+        return assertThrows(InputTooLargeException.class, () -> limit.check(new NDList(inputs)))
+                .getMessage();
     }
 
     @Test
@@ -55,6 +69,34 @@ class InputLimitTest {
         limit.setMostBytes(8);
         limit.check(new NDList(FakeArrays.array(manager, DataType.STRING, 2, 2, 2)));
         assertRefused(FakeArrays.array(manager, DataType.STRING, 3, 3));
+    }
+
+    @Test
+    void check_limitsOfOptions_areThoseAtFirst() {
+        InputLimit limited =
+                limit(new RequestOptions(OptionalInt.empty(), 100, 20, OptionalInt.empty()));
+        limited.check(new NDList(FakeArrays.array(manager, DataType.FLOAT32, 5, 5)));
+        assertEquals(
+                "the model does not take inputs of 104 bytes: at most 100 bytes",
+                refusal(limited, FakeArrays.array(manager, DataType.FLOAT32, 2, 13)));
+        assertEquals(
+                "the model does not take an input of shape (21): dimensions of at most 20",
+                refusal(limited, FakeArrays.array(manager, DataType.INT8, 21)));
+    }
+
+    @Test
+    void check_suchPredictionNeededTooMuch_isRefusedWithBothFigures() {
+        InputLimit limited =
+                limit(
+                        new RequestOptions(
+                                OptionalInt.empty(), 1000, Long.MAX_VALUE, OptionalInt.empty()));
+        needed.note(InputSizes.of(new long[] {2, 8}), 1001);
+        assertEquals(
+                "the model does not take inputs of shapes (3, 8): (2, 8) needed 1001 bytes, and"
+                        + " memplan.maxRequest is 1000",
+                refusal(limited, FakeArrays.array(manager, DataType.FLOAT32, 3, 8)));
+        limited.check(new NDList(FakeArrays.array(manager, DataType.FLOAT32, 20, 7)));
+        limited.check(new NDList(FakeArrays.array(manager, DataType.FLOAT32, 16)));
     }
 
     @Test

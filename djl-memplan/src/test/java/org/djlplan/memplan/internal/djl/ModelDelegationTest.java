@@ -60,7 +60,7 @@ class ModelDelegationTest {
                         new ModelDelegation(FILE, new Unasked(), OPTIONS, Optional.empty())) {
             assertEquals(OPTIONS.delegate(), delegation.name());
             assertEquals(List.of(), log.lines(), "nothing is chosen before the model is read");
-            DelegationChoice choice = delegation.first(new GraphSketch().build());
+            DelegationChoice choice = delegation.first(new GraphSketch().build(), "a file");
             assertEquals(Candidate.cpu(3), choice.candidate());
             assertEquals(Origin.UNVERIFIED, choice.origin());
             assertEquals(

@@ -48,7 +48,8 @@ class ScopedTranslatorTest {
     }
 
     private static Translator<String, String> wrapped(String label) {
-        return ScopedTranslator.wrap(new Labelled(label), MODEL, OptionalInt.empty());
+        return ScopedTranslator.wrap(
+                new Labelled(label), MODEL, OptionalInt.empty(), OptionalInt.empty());
     }
 
     @Test
@@ -66,7 +67,8 @@ class ScopedTranslatorTest {
         assertNotEquals(wrapped("a"), wrapped("b"));
         assertNotEquals(
                 wrapped("a"),
-                ScopedTranslator.wrap(new Labelled("a"), OTHER_MODEL, OptionalInt.empty()));
+                ScopedTranslator.wrap(
+                        new Labelled("a"), OTHER_MODEL, OptionalInt.empty(), OptionalInt.empty()));
     }
 
     /** Equality must be symmetric. */

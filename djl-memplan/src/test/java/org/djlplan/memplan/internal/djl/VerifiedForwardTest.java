@@ -43,7 +43,12 @@ class VerifiedForwardTest {
                     (parameters, inputs, params) -> {
                         runs.add("planned");
                         return new NDList(FakeArrays.bytes(manager, plannedValue, inputs.size()));
-                    });
+                    },
+                    new VerifiedForward.Status());
+
+    private static VerifiedForward verified(InferencePass stock, InferencePass planned) {
+        return new VerifiedForward("model", stock, planned, new VerifiedForward.Status());
+    }
 
     private NDList predict(int inputLength) {
         NDList inputs = new NDList(FakeArrays.bytes(manager, new int[inputLength]));
@@ -92,8 +97,9 @@ class VerifiedForwardTest {
         plannedValue = 6;
         try (LogCapture log = new LogCapture()) {
             NDList outputs = predict(1);
-            assertSame(stockOutputs.get(stockOutputs.size() - 1), outputs.head());
+            assertSame(stockOutputs.get(1), outputs.head());
             assertFalse(outputs.head().isReleased());
+            assertTrue(stockOutputs.get(2).isReleased());
             assertEquals(1, log.ours("WARN").size(), log.lines().toString());
             assertTrue(log.ours("WARN").get(0).contains("the model"));
         }
@@ -102,6 +108,23 @@ class VerifiedForwardTest {
         predict(1);
         predict(2);
         assertEquals(List.of("stock", "stock"), runs);
+    }
+
+    @Test
+    void forward_modelThatCountsItsCalls_answersAsStockAndStaysPlanned() {
+        int[] calls = new int[1];
+        InferencePass counter =
+                (parameters, inputs, params) ->
+                        new NDList(FakeArrays.bytes(manager, ++calls[0], inputs.size()));
+        VerifiedForward verified = verified(counter, counter);
+        try (LogCapture log = new LogCapture()) {
+            for (int expected : new int[] {1, 4, 5}) {
+                NDList inputs = new NDList(FakeArrays.bytes(manager, 1));
+                NDList outputs = verified.forward(store, inputs, Optional.empty());
+                assertEquals(expected, outputs.head().toByteBuffer().get());
+            }
+            assertEquals(List.of(), log.ours("WARN"));
+        }
     }
 
     /** Other checks find differences after the first predictions. */
@@ -119,7 +142,7 @@ class VerifiedForwardTest {
     @Test
     void forward_modelThatReturnsItsInput_leavesItOpen() {
         InferencePass identity = (parameters, inputs, params) -> new NDList(inputs);
-        VerifiedForward verified = new VerifiedForward("identity", identity, identity);
+        VerifiedForward verified = verified(identity, identity);
         NDArray input = FakeArrays.bytes(manager, 1);
         verified.forward(store, new NDList(input), Optional.empty());
         assertFalse(input.isReleased());
@@ -127,7 +150,7 @@ class VerifiedForwardTest {
 
     private void verifyOneThatReturns(NDArray kept) {
         InferencePass returning = (parameters, inputs, params) -> new NDList(kept);
-        VerifiedForward verified = new VerifiedForward("model", returning, returning);
+        VerifiedForward verified = verified(returning, returning);
         NDArray input = FakeArrays.bytes(manager, 1);
         assertSame(kept, verified.forward(store, new NDList(input), Optional.empty()).head());
         assertFalse(kept.isReleased());
@@ -148,7 +171,7 @@ class VerifiedForwardTest {
                     stockOutputs.add(FakeArrays.bytes(models, 1));
                     return new NDList(stockOutputs.get(stockOutputs.size() - 1));
                 };
-        VerifiedForward verified = new VerifiedForward("model", pass, pass);
+        VerifiedForward verified = verified(pass, pass);
         NDArray input = FakeArrays.bytes(manager, 1);
         NDList unused = verified.forward(store, new NDList(input), Optional.empty());
         assertEquals(2, stockOutputs.size());
@@ -158,8 +181,7 @@ class VerifiedForwardTest {
     @Test
     void forward_plannedPassFails_closesStocksOutputs() {
         VerifiedForward verified =
-                new VerifiedForward(
-                        "model",
+                verified(
                         (parameters, inputs, params) -> {
                             stockOutputs.add(FakeArrays.bytes(manager, 1));
                             return new NDList(stockOutputs);
@@ -176,8 +198,7 @@ class VerifiedForwardTest {
 
     private String verifyOneThatReturns(NDArray stocks, NDArray planned) {
         VerifiedForward verified =
-                new VerifiedForward(
-                        "model",
+                verified(
                         (parameters, inputs, params) -> new NDList(stocks),
                         (parameters, inputs, params) -> new NDList(planned));
         NDList inputs = new NDList(FakeArrays.bytes(manager, 1));

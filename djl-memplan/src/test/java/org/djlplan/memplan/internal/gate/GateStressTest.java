@@ -123,6 +123,14 @@ class GateStressTest {
         return 1;
     }
 
+    private int callOften(List<FakeModel> models, Random random, int calls) {
+        int ended = 0;
+        for (int number = 0; number < calls; number++) {
+            ended += call(models, random, number);
+        }
+        return ended;
+    }
+
     @RepeatedTest(3)
     void run_manyCallersOfSixModels_allEndAndNoLimitIsExceeded() throws Exception {
         List<FakeModel> models =
@@ -133,28 +141,24 @@ class GateStressTest {
                         new FakeModel(2, true, places),
                         new FakeModel(1, false, gate.ownPlace()),
                         new FakeModel(1, false, Places.NONE));
-        int callers = 32;
-        int calls = 500;
-        List<Callable<Integer>> tasks = new ArrayList<>();
-        for (int i = 0; i < callers; i++) {
-            int seed = i;
-            tasks.add(
-                    () -> {
-                        Random random = new Random(seed);
-                        int ended = 0;
-                        for (int number = 0; number < calls; number++) {
-                            ended += call(models, random, number);
-                        }
-                        return ended;
-                    });
-        }
-        ExecutorService pool = Executors.newFixedThreadPool(callers);
+        int calls = 250;
+        int all = 0;
         int ended = 0;
-        for (Future<Integer> each : pool.invokeAll(tasks, 100, TimeUnit.SECONDS)) {
-            ended += each.get();
+        // Pools come and go, and with them the holders of seats.
+        for (int callers : new int[] {64, 2, 32, 1, 16}) {
+            List<Callable<Integer>> tasks = new ArrayList<>();
+            for (int i = 0; i < callers; i++) {
+                int seed = i;
+                tasks.add(() -> callOften(models, new Random(seed), calls));
+            }
+            ExecutorService pool = Executors.newFixedThreadPool(callers);
+            for (Future<Integer> each : pool.invokeAll(tasks, 100, TimeUnit.SECONDS)) {
+                ended += each.get();
+            }
+            pool.shutdown();
+            all += callers * calls;
         }
-        pool.shutdown();
-        assertEquals(callers * calls, ended);
+        assertEquals(all, ended);
         assertEquals(new Gate.Metric(0, 0), gate.metric());
         assertEquals(0, largeNow.get() + lightNow.get());
     }

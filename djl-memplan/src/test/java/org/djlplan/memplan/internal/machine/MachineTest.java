@@ -43,7 +43,7 @@ class MachineTest {
     void machineWithoutGroups() {
         Machine machine = new Machine(root);
         assertEquals(OptionalLong.of(4 * MIB), machine.memoryBytes());
-        assertEquals(OptionalLong.of(2 * MIB), machine.headroomBytes());
+        assertEquals(2 * MIB, machine.memoryRoom().freeBytes());
         assertEquals(OptionalLong.empty(), machine.containerLimitBytes());
     }
 
@@ -71,7 +71,7 @@ class MachineTest {
         Machine machine = new Machine(root);
         assertEquals(OptionalLong.of(3 * MIB), machine.memoryBytes());
         assertEquals(OptionalLong.of(3 * MIB), machine.containerLimitBytes());
-        assertEquals(OptionalLong.of(MIB + MIB / 2), machine.headroomBytes());
+        assertEquals(MIB + MIB / 2, machine.memoryRoom().freeBytes());
     }
 
     /** Linux writes the bytes of names as they are. */
@@ -105,7 +105,7 @@ class MachineTest {
                         + " rw,hugetlb,memory\n");
         group1("sys/fs/cgroup/memory", 2 * MIB, MIB);
         assertEquals(OptionalLong.of(2 * MIB), new Machine(root).memoryBytes());
-        assertEquals(OptionalLong.of(MIB), new Machine(root).headroomBytes());
+        assertEquals(MIB, new Machine(root).memoryRoom().freeBytes());
     }
 
     @Test
@@ -163,12 +163,6 @@ class MachineTest {
         assertEquals(2 * MIB, room.usedBytes());
         Runtime runtime = Runtime.getRuntime();
         assertTrue(room.heapGrowthBytes() <= runtime.maxMemory());
-    }
-
-    @Test
-    void memoryRoom_nothingReadable_isNoLimit() throws IOException {
-        Files.delete(root.resolve("proc/meminfo"));
-        assertTrue(new Machine(root).memoryRoom().freeBytes() > 1L << 50);
     }
 
     @Test
@@ -257,7 +251,6 @@ class MachineTest {
         Machine machine = new Machine(root);
         assertEquals(OptionalLong.empty(), machine.containerLimitBytes());
         assertEquals(OptionalLong.of(4 * MIB), machine.memoryBytes());
-        assertEquals(OptionalLong.of(2 * MIB), machine.headroomBytes());
         assertEquals(2 * MIB, machine.memoryRoom().freeBytes());
         assertEquals(OptionalDouble.empty(), machine.quotaCores());
         assertEquals(Machine.cores(), machine.fullCores());
@@ -286,7 +279,7 @@ class MachineTest {
         write("sys/fs/cgroup/pod/memory.events", "oom_kill " + damaged);
         write("proc/vmstat", "oom_kill " + damaged);
         Machine machine = new Machine(root);
-        assertEquals(OptionalLong.of(MIB), machine.headroomBytes());
+        assertEquals(MIB, machine.memoryRoom().freeBytes());
         assertEquals(0, machine.throttledNanos());
         assertEquals(OptionalLong.empty(), machine.memoryKills());
     }
@@ -309,13 +302,12 @@ class MachineTest {
         write("proc/self/cgroup", "0::/pod\n");
         write("proc/self/mountinfo", CGROUP2);
         group2("sys/fs/cgroup/pod", "3145728", 2 * MIB, Long.MAX_VALUE);
-        assertEquals(OptionalLong.of(3 * MIB), new Machine(root).headroomBytes());
+        assertEquals(3 * MIB, new Machine(root).memoryRoom().freeBytes());
     }
 
     private void assertUnknown() {
         Machine machine = new Machine(root);
         assertEquals(OptionalLong.empty(), machine.memoryBytes());
-        assertEquals(OptionalLong.empty(), machine.headroomBytes());
         assertTrue(machine.memoryRoom().freeBytes() > 1L << 50);
     }
 
@@ -350,7 +342,7 @@ class MachineTest {
     void thisMachine() {
         Machine machine = new Machine();
         assertTrue(machine.memoryBytes().orElseThrow() > 64 * MIB);
-        assertTrue(machine.headroomBytes().orElseThrow() <= machine.memoryBytes().orElseThrow());
+        assertTrue(machine.memoryRoom().freeBytes() <= machine.memoryBytes().orElseThrow());
     }
 
     private void group2(String folder, String limit, long used, long inactive) throws IOException {

@@ -16,21 +16,33 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.internal.measure.MeasuringProcess.DelegateClasses;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class MeasuringJvmTest {
 
+    private static final ModelRequest MODEL =
+            new OpenModelRequest(
+                    Path.of("model"),
+                    "a file",
+                    "xnnpack",
+                    Tolerance.AUTO,
+                    Path.of("library"),
+                    new MemoryNeed(64 << 20, 0),
+                    Optional.empty());
+
     @TempDir private Path folder;
 
     @Test
     void classPath_ofThisJvm_isWhereNeededClassesCameFromAndNothingElse() throws Exception {
-        List<Path> places = new ChildClasses(folder).classPath();
+        List<Path> places = new ChildClasses(folder).classPath(false);
         assertEquals(place(MeasuringProcess.class), places.get(0));
         assertEquals(place(ImmutableList.class), places.get(1));
         assertEquals(5, places.size());
@@ -48,7 +60,7 @@ class MeasuringJvmTest {
 
     @Test
     void command_xnnpack_hasOnlyTheEnvironmentThatMattersAndOneArena() throws IOException {
-        ProcessBuilder builder = MeasuringJvm.DEFAULT.command(folder, 64 << 20, false);
+        ProcessBuilder builder = MeasuringJvm.DEFAULT.command(folder, MODEL);
         Map<String, String> environment = builder.environment();
         assertEquals("1", environment.get("MALLOC_ARENA_MAX"));
         assertFalse(environment.containsKey("MALLOC_MMAP_THRESHOLD_"));
@@ -75,7 +87,7 @@ class MeasuringJvmTest {
                         UsesJna.class.getName(),
                         List.of(),
                         List.of(place(UsesJna.class)));
-        Process process = jvm.command(folder, 64 << 20, false).redirectErrorStream(true).start();
+        Process process = jvm.command(folder, MODEL).redirectErrorStream(true).start();
         String printed = new String(process.getInputStream().readAllBytes(), UTF_8);
         assertEquals(0, process.waitFor(), printed);
         assertEquals(List.of("JNA is there"), printed.lines().toList());

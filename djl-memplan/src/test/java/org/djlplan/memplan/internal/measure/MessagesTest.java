@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonParser;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -22,12 +23,17 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.Size;
+import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.rewrite.SampleInputs;
+import org.djlplan.memplan.internal.rewrite.SampleInputs.Frequent;
+import org.djlplan.memplan.internal.rewrite.SampledRequests;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
@@ -132,16 +138,43 @@ class MessagesTest {
         assertArrives(Tolerance.AUTO, Optional.of(mix));
     }
 
+    @Test
+    void openTorchScript_requestsOfAUser_arrive() {
+        SampleInputs inputs =
+                new SampleInputs(
+                        List.of(
+                                new ArrayType("int64", List.of(1L, 2L)),
+                                new ArrayType("float32", List.of())),
+                        List.of("tokens", ""),
+                        List.of(
+                                ByteBuffer.wrap(
+                                        new byte[] {
+                                            1, 0, 0, 0, 0, 0, 0, -1, 2, 0, 0, 0, 0, 0, 0, 0
+                                        }),
+                                ByteBuffer.wrap(new byte[] {0, 0, 1, 1})));
+        TorchModelRequest model =
+                new TorchModelRequest(
+                        Path.of("a model.pt"),
+                        "a file",
+                        new SampledRequests(
+                                List.of(new Frequent(inputs, 7)), List.of(inputs, inputs), 3),
+                        Tolerance.of(1e-5).with(new Precision("int8", .9)),
+                        2,
+                        new MemoryNeed(7, 8));
+        assertEquals(model, ModelRequest.fromJson(sent(model.toJson()).getAsJsonObject()));
+    }
+
     private static void assertArrives(Tolerance tolerance, Optional<ShapeMix> mix) {
         OpenModelRequest model =
                 new OpenModelRequest(
                         Path.of("a \"model\"\n.tflite"),
+                        "a \"file\"",
                         "class:Some$Name",
                         tolerance,
                         Path.of("library.so"),
                         new MemoryNeed(7, 8),
                         mix);
-        assertEquals(model, OpenModelRequest.fromJson(sent(model.toJson()).getAsJsonObject()));
+        assertEquals(model, ModelRequest.fromJson(sent(model.toJson()).getAsJsonObject()));
         assertTrue(model.file().isAbsolute() && model.engineLibrary().isAbsolute());
     }
 

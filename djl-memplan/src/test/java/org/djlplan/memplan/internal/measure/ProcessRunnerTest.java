@@ -59,6 +59,7 @@ class ProcessRunnerTest {
     private static final OpenModelRequest MODEL =
             new OpenModelRequest(
                     Path.of("model.tflite"),
+                    "a file",
                     "xnnpack",
                     Tolerance.AUTO,
                     Path.of("libtensorflowlite_jni.so"),
@@ -305,6 +306,21 @@ class ProcessRunnerTest {
         }
     }
 
+    /** Other models wait for the measurement, so it does not wait for the continue signal. */
+    @Test
+    void prepare_processIsStopped_endsItSoon() throws Exception {
+        try (ProcessRunner runner = start(PATIENT)) {
+            long pid = pid(runner);
+            assertEquals(0, new ProcessBuilder("kill", "-STOP", "" + pid).start().waitFor());
+            long start = System.nanoTime();
+            NoRoomException e = assertThrows(NoRoomException.class, () -> runner.prepare(GOOD));
+            assertTrue(e.getMessage().contains("was stopped"), e.getMessage());
+            assertFalse(e.killed());
+            assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(40));
+            assertTrue(ends(pid));
+        }
+    }
+
     @Test
     void start_interrupted_throwsAndStaysInterrupted() {
         Thread.currentThread().interrupt();
@@ -462,6 +478,7 @@ class ProcessRunnerTest {
         OpenModelRequest large =
                 new OpenModelRequest(
                         MODEL.file(),
+                        MODEL.identity(),
                         MODEL.delegate(),
                         MODEL.tolerance(),
                         MODEL.engineLibrary(),

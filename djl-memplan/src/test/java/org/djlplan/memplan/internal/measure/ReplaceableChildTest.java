@@ -41,6 +41,7 @@ class ReplaceableChildTest {
         OpenModelRequest model =
                 new OpenModelRequest(
                         file(),
+                        "a file",
                         "xnnpack",
                         Tolerance.AUTO,
                         Path.of("libtensorflowlite_jni.so"),

@@ -11,12 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.Operator;
-import org.djlplan.memplan.graph.Storage;
-import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
@@ -27,8 +22,6 @@ import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class TfLiteDelegableModelTest {
 
@@ -63,44 +56,17 @@ class TfLiteDelegableModelTest {
     }
 
     private TfLiteDelegableModel model(double changes) {
-        return model(List.of()).at(new ShapeMix(List.of(List.of(List.of(1, 8))), changes));
+        return model().at(new ShapeMix(List.of(List.of(List.of(1, 8))), changes));
     }
 
-    private TfLiteDelegableModel model(List<Tensor> tensors) {
-        return model(tensors, List.of());
-    }
-
-    private TfLiteDelegableModel model(List<Tensor> tensors, List<Operator> operators) {
+    private TfLiteDelegableModel model() {
         return new TfLiteDelegableModel(
                 folder.resolve("model.tflite"),
-                new Graph("model", operators, tensors, List.of(), List.of()),
+                "a file",
+                new Graph("model", List.of(), List.of(), List.of(), List.of()),
                 folder,
                 PlanOptions.parse(GivenOptions.of(Map.of(), Map.of(), Map.of(), List.of())),
                 new EngineLibrary(folder.resolve("engine.so"), "2.21.0"));
-    }
-
-    /** Tables that earlier versions stored of models with state are not found any more. */
-    @Test
-    void facts_modelThatKeepsState_areOthers() {
-        Tensor state =
-                new Tensor(
-                        0,
-                        "state",
-                        ElementType.FLOAT32,
-                        List.of(1),
-                        4,
-                        Storage.VARIABLE,
-                        Optional.empty());
-        assertNotEquals(model(List.of()).facts(), model(List.of(state)).facts());
-    }
-
-    /** The state may be in a graph that the operator calls. */
-    @ParameterizedTest
-    @ValueSource(strings = {"IF", "WHILE", "ASSIGN_VARIABLE"})
-    void facts_modelThatMayKeepState_areOthers(String operator) {
-        List<Operator> operators =
-                List.of(new Operator(0, operator, List.of(), List.of(), List.of()));
-        assertNotEquals(model(List.of()).facts(), model(List.of(), operators).facts());
     }
 
     @Test

@@ -47,26 +47,26 @@ class PlanValidatorTest {
 
     @Test
     void violations_oneByteInCommon_namesBothTensors() {
-        assertEquals(List.of(new Violation.Overlap(0, 1)), check(64, 64, 0));
+        assertEquals(List.of(Violation.overlap(0, 1)), check(64, 64, 0));
         PlanningProblem bytes = new PlanningProblem(records(0, 1, 65, 1, 2, 64));
-        assertEquals(List.of(new Violation.Overlap(0, 1)), check(bytes, 128, 0, 64));
+        assertEquals(List.of(Violation.overlap(0, 1)), check(bytes, 128, 0, 64));
     }
 
     @Test
     void violations_sharedOperatorIsTheLastAndTheFirst_isAnOverlap() {
         PlanningProblem touching = new PlanningProblem(records(0, 5, 64, 5, 9, 64));
-        assertEquals(List.of(new Violation.Overlap(0, 1)), check(touching, 64, 0, 0));
+        assertEquals(List.of(Violation.overlap(0, 1)), check(touching, 64, 0, 0));
     }
 
     @Test
     void violations_negativeOffset_isNamed() {
-        assertEquals(List.of(new Violation.NegativeOffset(0, -64)), check(-64, 0, 64));
+        assertEquals(List.of(Violation.negativeOffset(0, -64)), check(-64, 0, 64));
     }
 
     @Test
     void violations_misalignedOffset_isNamed() {
         assertEquals(
-                List.of(new Violation.MisalignedOffset(2, 1, 64)),
+                List.of(Violation.misalignedOffset(2, 1, 64)),
                 check(64, 64 + 64, 1).stream()
                         .filter(v -> v.rule().equals("misaligned-offset"))
                         .toList());
@@ -74,19 +74,19 @@ class PlanValidatorTest {
 
     @Test
     void violations_arenaSmallerThanUsed_isNamed() {
-        assertEquals(List.of(new Violation.OutsideArena(1, 192, 128)), check(0, 128, 0));
+        assertEquals(List.of(Violation.outsideArena(1, 192, 128)), check(0, 128, 0));
     }
 
     @Test
     void violations_endOverflows_isOutsideTheArena() {
         assertEquals(
-                List.of(new Violation.OutsideArena(1, Long.MAX_VALUE, 128)),
+                List.of(Violation.outsideArena(1, Long.MAX_VALUE, 128)),
                 check(0, Long.MAX_VALUE - 63, 0));
     }
 
     @Test
     void violations_missingOffset_isNamed() {
-        assertEquals(List.of(new Violation.NoOffset(2)), check(0, 64));
+        assertEquals(List.of(Violation.noOffset(2)), check(0, 64));
     }
 
     @Test
@@ -98,27 +98,27 @@ class PlanValidatorTest {
     @Test
     void violations_aliasClass_mustNotMeetOthers() {
         PlanningProblem problem = new PlanningProblem(CHAIN, List.of(List.of(0, 1)));
-        assertEquals(List.of(new Violation.Overlap(0, 2)), check(problem, 128, 0, 0, 0));
+        assertEquals(List.of(Violation.overlap(0, 2)), check(problem, 128, 0, 0, 0));
     }
 
     @Test
     void violations_aliasClassWithAPause_keepsItsPlace() {
         PlanningProblem problem =
                 new PlanningProblem(records(0, 1, 64, 8, 9, 64, 4, 5, 64), List.of(List.of(0, 1)));
-        assertEquals(List.of(new Violation.Overlap(0, 2)), check(problem, 128, 0, 0, 0));
+        assertEquals(List.of(Violation.overlap(0, 2)), check(problem, 128, 0, 0, 0));
     }
 
     @Test
     void violations_aliasMemberElsewhere_isNamed() {
         PlanningProblem problem = new PlanningProblem(CHAIN, List.of(List.of(0, 1)));
-        assertEquals(List.of(new Violation.AliasApart(1, 0)), check(problem, 192, 0, 64, 128));
+        assertEquals(List.of(Violation.aliasApart(1, 0)), check(problem, 192, 0, 64, 128));
     }
 
     @Test
     void violations_listedPairWithBytesInCommon_isNamed() {
         PlanningProblem problem =
                 new PlanningProblem(CHAIN).withConflicts(new Conflicts.Builder().add(0, 2).build());
-        assertEquals(List.of(new Violation.ConflictOverlap(0, 2)), check(problem, 128, 0, 64, 0));
+        assertEquals(List.of(Violation.conflictOverlap(0, 2)), check(problem, 128, 0, 64, 0));
         assertEquals(List.of(), check(problem, 192, 0, 64, 128));
     }
 
@@ -126,7 +126,7 @@ class PlanValidatorTest {
     void violations_listedPairThatOverlapsInTime_isNamedOnce() {
         PlanningProblem problem =
                 new PlanningProblem(CHAIN).withConflicts(new Conflicts.Builder().add(0, 1).build());
-        assertEquals(List.of(new Violation.Overlap(0, 1)), check(problem, 128, 0, 0, 64));
+        assertEquals(List.of(Violation.overlap(0, 1)), check(problem, 128, 0, 0, 64));
     }
 
     @Test
@@ -136,33 +136,30 @@ class PlanValidatorTest {
                                 records(0, 0, 64, 1, 1, 64, 2, 2, 64, 3, 3, 64),
                                 List.of(List.of(0, 1), List.of(2, 3)))
                         .withConflicts(new Conflicts.Builder().add(1, 3).add(1, 2).build());
-        assertEquals(List.of(new Violation.ConflictOverlap(0, 2)), check(problem, 64, 0, 0, 0, 0));
+        assertEquals(List.of(Violation.conflictOverlap(0, 2)), check(problem, 64, 0, 0, 0, 0));
         assertEquals(
-                List.of(new Violation.NoOffset(3), new Violation.ConflictOverlap(0, 2)),
+                List.of(Violation.noOffset(3), Violation.conflictOverlap(0, 2)),
                 check(problem, 64, 0, 0, 0));
     }
 
     @Test
     void describe_everyRule_isOneSentence() {
         List<String> names = List.of("a", "b");
-        assertEquals(
-                "a and b overlap in time and space", new Violation.Overlap(0, 1).describe(names));
+        assertEquals("a and b overlap in time and space", Violation.overlap(0, 1).describe(names));
         assertEquals(
                 "a and b overlap in space and may be alive at once in another order",
-                new Violation.ConflictOverlap(0, 1).describe(names));
+                Violation.conflictOverlap(0, 1).describe(names));
         assertEquals(
-                "a has the negative offset -1",
-                new Violation.NegativeOffset(0, -1).describe(names));
+                "a has the negative offset -1", Violation.negativeOffset(0, -1).describe(names));
         assertEquals(
                 "a has the offset 3, no multiple of 64",
-                new Violation.MisalignedOffset(0, 3, 64).describe(names));
+                Violation.misalignedOffset(0, 3, 64).describe(names));
         assertEquals(
-                "a ends at 9 in an arena of 8",
-                new Violation.OutsideArena(0, 9, 8).describe(names));
-        assertEquals("a has no offset", new Violation.NoOffset(0).describe(names));
+                "a ends at 9 in an arena of 8", Violation.outsideArena(0, 9, 8).describe(names));
+        assertEquals("a has no offset", Violation.noOffset(0).describe(names));
         assertEquals(
                 "a is to share the place of b but does not",
-                new Violation.AliasApart(0, 1).describe(names));
+                Violation.aliasApart(0, 1).describe(names));
     }
 
     @Test

@@ -48,7 +48,7 @@ class BudgetReportRecordTest {
         assertFalse(report.attainable());
         assertEquals(
                 "budget 10.0 MB (too small: at least 20.0 MB): 240.0 MB of weights in 310 pieces,"
-                        + " 0.0 MB of them pinned, 5 operators sliced, arena 19.0 MB; a prediction"
+                        + " 0 bytes of them pinned, 5 operators sliced, arena 19.0 MB; a prediction"
                         + " loads 240.0 MB by direct and stalls for 0.0 ms as planned",
                 report.toString());
     }

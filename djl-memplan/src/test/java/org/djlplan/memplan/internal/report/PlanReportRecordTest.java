@@ -58,12 +58,20 @@ class PlanReportRecordTest {
                 TFLite: planned
                   64 tensors in an arena of 384 bytes by greedy-by-size+in-place, proved minimal (900 naive, lower bound 400), 60 bytes of inputs and outputs
                   7 predictions: 4 by a plan, 1 online, 2 outside of arenas; 1 recorded; allocations: 0 outside of arenas, 0 escaped
+                  most memory of a prediction: 444 bytes, with inputs of shapes [[1, 8]]; of the process since the load: 90000000 bytes
                   interpreter for [[1, 8]]: 60 bytes of its own, 384 of an arena
-                  8 of 9 operators in 2 kernels of xnnpack with 1 threads (STORED, choice 0123456789ab): the fastest
-                    scores differs by 2.0E-7, noise 1.0E-8, limit 1.0E-4
+                  8 of 9 operators in 2 kernels of xnnpack, now on 1 thread (STORED, choice 0123456789ab): the fastest
+                    scores differs by 2.0e-07, noise 1.0e-08, limit 1.0e-04
                   budget 48.0 MB (at least 20.5 MB): 240.0 MB of weights in 310 pieces, 8.0 MB of them pinned, 5 operators sliced, arena 40.0 MB; a prediction loads 232.0 MB by mmap and stalls for 1.2 ms as planned, 0.9 ms the last time\
                 """,
-                PLANNED.toString());
+                PlanReportRecord.withPeak(
+                                PLANNED,
+                                Optional.of(
+                                        new PlanReportRecord.Peak(
+                                                444,
+                                                List.of(List.of(1L, 8L)),
+                                                OptionalLong.of(90_000_000))))
+                        .toString());
     }
 
     @Test

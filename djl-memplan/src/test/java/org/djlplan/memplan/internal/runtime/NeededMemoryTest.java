@@ -2,6 +2,8 @@ package org.djlplan.memplan.internal.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class NeededMemoryTest {
@@ -10,7 +12,7 @@ class NeededMemoryTest {
 
     private void note(int times, long elements, long bytes) {
         for (int i = 0; i < times; i++) {
-            needed.note(elements, bytes);
+            needed.note(InputSizes.of(new long[] {elements}), bytes);
         }
     }
 
@@ -28,6 +30,32 @@ class NeededMemoryTest {
         assertEquals(500, needed.expectedBytes(100));
         note(NeededMemory.PREDICTIONS, 100, 10);
         assertEquals(10, needed.expectedBytes(100));
+    }
+
+    @Test
+    void above_largerInputsThanAboveTheLimit_areKnownByTheSmallestOfThem() {
+        needed.setLimit(100);
+        needed.note(InputSizes.of(new long[] {4, 8}), 100);
+        assertEquals(Optional.empty(), needed.above(InputSizes.of(new long[] {9, 9})));
+        needed.note(InputSizes.of(new long[] {4, 9}), 300);
+        needed.note(InputSizes.of(new long[] {4, 7}), 200);
+        for (long[] shape : new long[][] {{4, 7}, {4, 9}, {90, 90}}) {
+            assertEquals(200, needed.above(InputSizes.of(shape)).orElseThrow().bytes());
+        }
+        assertEquals(Optional.empty(), needed.above(InputSizes.of(new long[] {3, 1000})));
+        assertEquals(Optional.empty(), needed.above(InputSizes.of(new long[] {1000})));
+        assertEquals(Optional.empty(), needed.above(InputSizes.UNKNOWN));
+    }
+
+    @Test
+    void peak_severalPredictions_isTheLargest() {
+        assertEquals(Optional.empty(), needed.peak());
+        needed.note(InputSizes.of(new long[] {4, 8}), 100);
+        needed.note(InputSizes.of(new long[] {2, 3}, new long[] {5}), 300);
+        needed.note(InputSizes.UNKNOWN, 200);
+        assertEquals(300, needed.peak().orElseThrow().predictionBytes());
+        assertEquals(
+                List.of(List.of(2L, 3L), List.of(5L)), needed.peak().orElseThrow().inputShapes());
     }
 
     @Test

@@ -25,6 +25,20 @@ class PauseTest {
     }
 
     @Test
+    void cancel_beforeThePause_runsNothingUntilTheNextUse() {
+        AtomicInteger runs = new AtomicInteger();
+        Pause pause = new Pause(LENGTH, runs::incrementAndGet);
+        pause.await();
+        pause.cancel();
+        AtomicInteger others = new AtomicInteger();
+        new Pause(LENGTH.multipliedBy(2), others::incrementAndGet).await();
+        Await.until(() -> others.get() == 1);
+        assertEquals(0, runs.get());
+        pause.await();
+        Await.until(() -> runs.get() == 1);
+    }
+
+    @Test
     void await_usedJustNow_doesNotRunBeforeThePause() {
         AtomicLong ranAt = new AtomicLong();
         Pause pause = new Pause(LENGTH, () -> ranAt.set(System.nanoTime()));

@@ -23,7 +23,7 @@ class PredictionTallyTest {
     }
 
     private void predict(long fitted, long bytes, long mostBytes, long reached) {
-        tally.online(1, counters(fitted, bytes, mostBytes, reached));
+        tally.online(InputSizes.UNKNOWN, counters(fitted, bytes, mostBytes, reached));
     }
 
     @Test
@@ -48,7 +48,7 @@ class PredictionTallyTest {
     void plan_replanned_isThatOfLaterPredictions() {
         predict(5, 900, 256, 384);
         tally.replan();
-        tally.planned("greedy-by-size", 1, counters(5, 900, 256, 256));
+        tally.planned("greedy-by-size", InputSizes.UNKNOWN, counters(5, 900, 256, 256));
         assertEquals("greedy-by-size", tally.plan().strategy());
         assertEquals(256, tally.plan().arenaBytes());
     }
@@ -58,7 +58,7 @@ class PredictionTallyTest {
         tally.outsideArenas();
         predict(3, 500, 100, 128);
         predict(3, 500, 100, 128);
-        tally.planned("best", 1, counters(3, 500, 100, 128));
+        tally.planned("best", InputSizes.UNKNOWN, counters(3, 500, 100, 128));
         tally.oneOff();
         tally.recorded();
         assertEquals(new PlanReportRecord.Predictions(5, 1, 3, 6, 1, 3), tally.predictions());

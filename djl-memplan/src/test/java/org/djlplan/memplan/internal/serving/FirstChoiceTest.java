@@ -50,7 +50,7 @@ class FirstChoiceTest {
         }
 
         @Override
-        public DelegationChoice first(Graph graph) {
+        public DelegationChoice first(Graph graph, String identity) {
             return choice.get();
         }
     }
@@ -70,7 +70,13 @@ class FirstChoiceTest {
             throws Exception {
         InterpreterFactory factory = engine.factory(threads -> delegate());
         return FirstChoice.of(
-                FakeEngine.graph(), leavesDimensions, keepsState, factory, delegation, THREADS);
+                FakeEngine.graph(),
+                "a file",
+                leavesDimensions,
+                keepsState,
+                factory,
+                delegation,
+                THREADS);
     }
 
     /** Makes every allocation of an interpreter fail. */

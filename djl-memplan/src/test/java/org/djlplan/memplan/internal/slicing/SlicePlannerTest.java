@@ -126,7 +126,8 @@ class SlicePlannerTest {
         long activationBytes = whole.in().bytes() + whole.out().bytes();
         for (Layer slice : Layer.all(sliced).values()) {
             long patchBytes = threads == 1 ? slice.patchBytes(slice.out().height()) : 0;
-            long neededBytes = activationBytes + patchBytes + slice.filterBytes();
+            long neededBytes =
+                    activationBytes + patchBytes + slice.out().channels() * slice.channelBytes();
             assertTrue(neededBytes <= arenaBytes, slice + " in " + arenaBytes);
         }
     }

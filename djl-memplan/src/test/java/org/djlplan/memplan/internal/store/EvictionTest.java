@@ -1,16 +1,12 @@
 package org.djlplan.memplan.internal.store;
 
-import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
 import static org.djlplan.memplan.internal.store.SampleTraces.ofSize;
 import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -18,7 +14,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.djlplan.memplan.internal.budget.WeightTrace;
-import org.djlplan.thirdparty.guava.io.ByteSource;
 import org.junit.jupiter.api.Test;
 
 /** Tests how many files a folder keeps, and which ones are deleted. */
@@ -112,31 +107,12 @@ class EvictionTest extends StoreFixture {
     }
 
     @Test
-    void save_filesOfEarlierVersions_areRemovedSilently() throws IOException {
-        Path later = fileOf(KEY);
-        store.save(KEY, small());
-        StoreKey sameModel = SampleTraces.key(KEY.model(), "other");
-        store.save(sameModel, small());
-        withVersion(later, 99);
-        withVersion(fileOf(sameModel), 0);
-        newStore().save(SampleTraces.key(KEY.model(), "third"), small());
-        assertFalse(Files.exists(fileOf(sameModel)));
-        assertTrue(Files.exists(later), "another version may use it now");
-        assertEquals(List.of(), log.lines());
-    }
-
-    private static void withVersion(Path file, int version) throws IOException {
-        JsonObject text = JsonParser.parseString(Files.readString(file)).getAsJsonObject();
-        text.addProperty("version", version);
-        Files.writeString(file, text.toString());
-    }
-
-    @Test
     void keptFile_manyVariants_keepsTheLast() throws IOException {
         Path model = Files.writeString(models.resolve("net.tflite"), "weights");
-        ByteSource content = ByteSource.wrap("copy".getBytes(StandardCharsets.UTF_8));
         for (int i = 0; i < MOST + 3; i++) {
-            Path copy = KeptFile.of(model, cache, "order " + i, ".tflite").replace(content);
+            Path copy =
+                    KeptFile.of(model, cache, "order " + i, ".tflite")
+                            .replace(file -> Files.writeString(file, "copy"));
             usedBefore(copy, Duration.ofSeconds(100 - i));
         }
         assertEquals(MOST, files(beside).size());

@@ -192,12 +192,12 @@ class LinksTest extends StoreFixture {
         Path model = Files.writeString(models.resolve("net.tflite"), "weights");
         KeptFile copy = KeptFile.of(model, cache, "copy", ".tflite");
         ByteSource content = ByteSource.wrap("copy".getBytes(StandardCharsets.UTF_8));
-        Path written = copy.replace(content);
+        Path written = copy.replace(file -> FileReplacement.replace(file, content));
         assertEquals(List.of(written), copy.candidates());
         Files.delete(written);
         Files.createSymbolicLink(written, others.resolve("notes.json"));
         assertEquals(List.of(), copy.candidates());
-        assertTrue(copy.replace(content).startsWith(cache));
+        assertTrue(copy.replace(file -> FileReplacement.replace(file, content)).startsWith(cache));
         assertTrue(Files.isSymbolicLink(written));
         assertOthersUntouched();
     }

@@ -28,7 +28,4 @@ public final class MemoryStore<T> implements Store<T> {
         }
         saves.release();
     }
-
-    @Override
-    public void flush() {}
 }

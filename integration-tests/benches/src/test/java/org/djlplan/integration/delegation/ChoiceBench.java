@@ -27,6 +27,7 @@ import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -88,7 +89,12 @@ class ChoiceBench {
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
         TfLiteDelegableModel model =
                 new TfLiteDelegableModel(
-                        file, graph, folder, Served.options(Map.of()), EngineLibrary.loaded());
+                        file,
+                        FileIdentity.text(file),
+                        graph,
+                        folder,
+                        Served.options(Map.of()),
+                        EngineLibrary.loaded());
         ProfileTable all;
         try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             all = profile(graph, runner, threads, Optional.of(EXHAUSTIVE_BUDGET), true);

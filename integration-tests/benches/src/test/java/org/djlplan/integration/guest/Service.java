@@ -22,6 +22,7 @@ import org.djlplan.memplan.internal.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
+import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.Candidate;
@@ -96,6 +97,7 @@ final class Service {
         TfLiteDelegableModel measured =
                 new TfLiteDelegableModel(
                         MEASURED,
+                        FileIdentity.text(MEASURED),
                         graph,
                         Files.createTempDirectory("djlplan-bench"),
                         Served.options(Map.of("delegation.delegate", "xnnpack")),

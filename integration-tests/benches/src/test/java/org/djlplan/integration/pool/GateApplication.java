@@ -9,6 +9,8 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslatorContext;
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -33,7 +35,7 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory;
  * (floats), {@code i1x32} (token numbers) or {@code text} (1 to 8 rows of 5 to 256 token numbers,
  * most of them short), and the milliseconds between two calls of a caller. Prints a line for each
  * model: predictions per second, median, 99th percentile and longest in milliseconds; and the
- * resident set and its peak in MB.
+ * processor cores in use, the resident set and its peak in MB.
  */
 public final class GateApplication {
 
@@ -185,6 +187,10 @@ public final class GateApplication {
             }
             running.add(callers);
         }
+        TimeUnit.NANOSECONDS.sleep(begin - System.nanoTime());
+        long cpuNanos = processNanos();
+        TimeUnit.NANOSECONDS.sleep(end - System.nanoTime());
+        cpuNanos = processNanos() - cpuNanos;
         for (int i = 0; i < all.size(); i++) {
             LongStream.Builder nanos = LongStream.builder();
             for (Future<long[]> caller : running.get(i)) {
@@ -195,18 +201,24 @@ public final class GateApplication {
         ProcessMemory memory = new ProcessMemory();
         System.out.printf(
                 Locale.ROOT,
-                "memory %.1f %.1f%n",
+                "%.2f cores, %.1f MB, at most %.1f%n",
+                cpuNanos / MEGA / millis,
                 memory.residentBytes().orElse(-1) / MEGA,
                 memory.peakBytes().orElse(-1) / MEGA);
         System.out.flush();
         Runtime.getRuntime().halt(0);
     }
 
+    /** Returns the processor time of this process. */
+    private static long processNanos() {
+        return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
+    }
+
     private static void print(Served served, long[] nanos, long millis) {
         double most = nanos.length == 0 ? millis : nanos[nanos.length - 1] / MEGA;
         System.out.printf(
                 Locale.ROOT,
-                "%s %d %.2f %.3f %.3f %.3f%n",
+                "%s x %d: %.2f/s %.2f %.2f %.1f ms%n",
                 served.name(),
                 served.callers(),
                 nanos.length * 1e3 / millis,

@@ -225,7 +225,9 @@ public final class PoolApplication {
         }
         run.options().forEach(criteria::optArgument);
         return service(
-                criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
+                criteria.optTranslatorFactory(
+                                PlannedTranslatorFactory.wrap(translator)
+                                        .with("delegation.enabled", false))
                         .build()
                         .loadModel());
     }
@@ -250,6 +252,7 @@ public final class PoolApplication {
                 run.stock()
                         ? translator
                         : PlannedTranslatorFactory.wrap(translator)
+                                .with("delegation.enabled", false)
                                 .newInstance(Integer.class, Long.class, model, run.options());
         return new Service(model, own);
     }

@@ -26,9 +26,10 @@ import org.djlplan.memplan.report.PlanReport;
 /**
  * Embeds or generates text with one model, stock or planned, and prints figures as JSON.
  *
- * <p>Usage: {@code stock|planned MODEL burst|serve|SEARCH AT_ONCE ROUNDS}. {@code burst} embeds
- * AT_ONCE texts at once, {@code serve} is a web server for AT_ONCE connections, and any other word
- * is a search, which generates AT_ONCE sequences at once.
+ * <p>Usage: {@code stock|planned MODEL burst|batch|serve|SEARCH AT_ONCE ROUNDS}. {@code burst}
+ * embeds AT_ONCE texts at once, {@code batch} in one call of {@code batchPredict}, {@code serve} is
+ * a web server for AT_ONCE connections, and any other word is a search, which generates AT_ONCE
+ * sequences at once.
  */
 public final class TextApplication {
 
@@ -51,6 +52,7 @@ public final class TextApplication {
         JsonObject json =
                 switch (arguments[2]) {
                     case "burst" -> burst(file, planned, atOnce, rounds);
+                    case "batch" -> batch(file, planned, atOnce, rounds);
                     case "serve" -> serve(file, planned, atOnce);
                     default -> generate(file, planned, arguments[2], atOnce, rounds);
                 };
@@ -98,7 +100,11 @@ public final class TextApplication {
                 .setTypes(String.class, float[].class)
                 .optEngine("PyTorch")
                 .optModelPath(file)
-                .optTranslatorFactory(planned ? PlannedTranslatorFactory.wrap(factory) : factory)
+                .optTranslatorFactory(
+                        planned
+                                ? PlannedTranslatorFactory.wrap(factory)
+                                        .with("delegation.enabled", false)
+                                : factory)
                 .build()
                 .loadModel();
     }
@@ -121,6 +127,26 @@ public final class TextApplication {
             return json;
         } finally {
             pool.shutdown();
+        }
+    }
+
+    /** Embeds texts of mixed length in one call, again and again. */
+    private static JsonObject batch(Path file, boolean planned, int texts, int rounds)
+            throws Exception {
+        try (ZooModel<String, float[]> model = embedder(file, planned);
+                Predictor<String, float[]> predictor = model.newPredictor()) {
+            long since = System.nanoTime();
+            for (int round = 0; round < rounds; round++) {
+                int size = predictor.batchPredict(TextFiles.texts(texts, MOST_WORDS, round)).size();
+                if (size != texts) {
+                    throw new IllegalStateException(size + " embeddings");
+                }
+            }
+            JsonObject json = new JsonObject();
+            json.addProperty(
+                    "perSecond", texts * rounds / ((System.nanoTime() - since) / NANOS_PER_SECOND));
+            addReport(json, model);
+            return json;
         }
     }
 

@@ -43,7 +43,11 @@ public final class Classify {
                         .optEngine("TFLite")
                         .optModelPath(Path.of(arguments[0]))
                         // djl-plan's line. DJL's own would be .optTranslator(translator()).
-                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(translator()))
+                        // A program that ends after some images waits for the measurement, which
+                        // a service makes in the background.
+                        .optTranslatorFactory(
+                                PlannedTranslatorFactory.wrap(translator())
+                                        .with("delegation.profile", "blocking"))
                         .build();
         try (ZooModel<Image, Classifications> model = criteria.loadModel();
                 Predictor<Image, Classifications> predictor = model.newPredictor()) {

@@ -4,22 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import ai.djl.huggingface.translator.TextEmbeddingTranslatorFactory;
-import ai.djl.inference.Predictor;
-import ai.djl.repository.zoo.Criteria;
-import ai.djl.repository.zoo.ZooModel;
 import com.google.gson.Gson;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,7 +26,6 @@ import org.junit.jupiter.api.io.TempDir;
 class EmbeddingTest {
 
     private static final int TEXTS = 48;
-    private static final int MOST_WORDS = 30;
 
     private static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -41,58 +33,11 @@ class EmbeddingTest {
     /** Padding changes the last digits. */
     private static final float TOLERANCE = 1e-5f;
 
-    private static final Path MODEL =
-            Path.of("..", "src", "test", "resources", "torchscript", "text_states.pt");
-
-    private static final String TOKENIZER =
-            """
-            {
-              "version": "1.0",
-              "added_tokens": [],
-              "pre_tokenizer": {"type": "Whitespace"},
-              "model": {
-                "type": "WordLevel",
-                "unk_token": "[UNK]",
-                "vocab": {"[PAD]": 0, "[UNK]": 1, "memory": 2, "of": 3, "a": 4, "model": 5}
-              }
-            }
-            """;
-
     @TempDir Path folder;
-
-    @BeforeEach
-    void write() throws Exception {
-        Files.copy(MODEL, folder.resolve(folder.getFileName() + ".pt"));
-        Files.writeString(folder.resolve("tokenizer.json"), TOKENIZER);
-    }
-
-    private static List<String> texts() {
-        return IntStream.range(0, TEXTS)
-                .mapToObj(i -> "memory of a model ".repeat(1 + i * 7 % MOST_WORDS).strip())
-                .toList();
-    }
-
-    private List<float[]> expected() throws Exception {
-        Criteria<String, float[]> criteria =
-                Criteria.builder()
-                        .setTypes(String.class, float[].class)
-                        .optEngine("PyTorch")
-                        .optModelPath(folder)
-                        .optTranslatorFactory(new TextEmbeddingTranslatorFactory())
-                        .build();
-        List<float[]> embeddings = new ArrayList<>();
-        try (ZooModel<String, float[]> stock = criteria.loadModel();
-                Predictor<String, float[]> predictor = stock.newPredictor()) {
-            for (String text : texts()) {
-                embeddings.add(predictor.predict(text));
-            }
-        }
-        return embeddings;
-    }
 
     private static List<float[]> post(URI uri) {
         List<CompletableFuture<float[]>> answers = new ArrayList<>();
-        for (String text : texts()) {
+        for (String text : Encoder.texts(TEXTS)) {
             HttpRequest request =
                     HttpRequest.newBuilder(uri)
                             .header("Content-Type", "text/plain")
@@ -108,7 +53,7 @@ class EmbeddingTest {
 
     @Test
     void embed_manyTextsAtOnce_answersAsStock() throws Exception {
-        List<float[]> expected = expected();
+        List<float[]> expected = Encoder.in(folder).embeddings(Encoder.texts(TEXTS));
         try (ExampleProcess application =
                 new ExampleProcess(
                         "embedding",

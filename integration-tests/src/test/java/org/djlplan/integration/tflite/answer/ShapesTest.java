@@ -1,11 +1,13 @@
 package org.djlplan.integration.tflite.answer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,6 +27,7 @@ import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.errors.InputTooLargeException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
@@ -96,6 +99,38 @@ class ShapesTest {
                                                         && i.arenaBytes() > 0),
                         report.toString());
             }
+        }
+    }
+
+    @Test
+    void maxRequest_shapeThatNeededMore_isRefusedFromThenOn() throws Exception {
+        Path file = fullyConvolutional();
+        List<Integer> large = List.of(1, 96, 96, 3);
+        long needed;
+        try (ZooModel<NDList, NDList> model = Planned.load(file, Map.of("memplan.threads", 1))) {
+            assertSameAsStock(model, file, Optional.of(large), 0);
+            assertSameAsStock(model, file, Optional.empty(), 0);
+            PlanReport.Peak peak = PlanReport.of(model).orElseThrow().peak().orElseThrow();
+            assertEquals(List.of(List.of(1L, 96L, 96L, 3L)), peak.inputShapes());
+            needed = peak.predictionBytes();
+        }
+        try (ZooModel<NDList, NDList> model =
+                Planned.load(
+                        file,
+                        Map.of("memplan.threads", 1, "memplan.maxRequest", needed - 1 + "B"))) {
+            assertSameAsStock(model, file, Optional.of(large), 0);
+            TranslateException refused =
+                    assertThrows(
+                            TranslateException.class,
+                            () -> assertSameAsStock(model, file, Optional.of(large), 1));
+            assertInstanceOf(InputTooLargeException.class, refused.getCause());
+            assertTrue(
+                    refused.getMessage()
+                            .endsWith(
+                                    "(1, 96, 96, 3) needed %d bytes, and memplan.maxRequest is %d"
+                                            .formatted(needed, needed - 1)),
+                    refused.getMessage());
+            assertSameAsStock(model, file, Optional.empty(), 2);
         }
     }
 

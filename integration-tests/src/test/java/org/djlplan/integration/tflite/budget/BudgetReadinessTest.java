@@ -50,7 +50,7 @@ class BudgetReadinessTest {
         }
 
         @Override
-        public DelegationChoice first(Graph graph) {
+        public DelegationChoice first(Graph graph, String identity) {
             return new DelegationChoice(Candidate.cpu(1), Origin.UNVERIFIED, "it is measured");
         }
 

@@ -65,7 +65,7 @@ final class Budgeted {
 
     /** Returns the smallest budget that the error message of a smaller one names. */
     static long leastBytes(Path file, long budgetBytes, int threads) {
-        String budget = Long.toString(budgetBytes);
+        String budget = budgetBytes + "B";
         ModelException e =
                 assertThrows(
                         ModelException.class, () -> load(file, budget, "auto", threads).close());

@@ -166,7 +166,7 @@ class WholeModelTest {
         }
 
         @Override
-        public DelegationChoice first(Graph graph) {
+        public DelegationChoice first(Graph graph, String identity) {
             return new DelegationChoice(Candidate.cpu(1), Origin.STORED, "it is so");
         }
     }

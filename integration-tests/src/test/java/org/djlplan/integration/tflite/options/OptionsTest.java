@@ -71,6 +71,20 @@ class OptionsTest {
     }
 
     @Test
+    void precision_lower_hasNoEffectAndOneLineSaysSo() throws Exception {
+        Map<String, String> options =
+                Map.of("delegation.precision", "int8", "delegation.profile", "off");
+        try (LogCapture log = LogCapture.echoing();
+                ZooModel<NDList, NDList> model = Planned.load(FILE, options)) {
+            predictAsStock(model);
+            assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
+            assertTrue(
+                    log.ours("WARN").get(0).contains("delegation.precision has no effect on "),
+                    log.ours("WARN").toString());
+        }
+    }
+
+    @Test
     void report_planned_isImmutableAndOfItsMoment() throws Exception {
         try (ZooModel<NDList, NDList> model = Planned.load(FILE, Map.of())) {
             PlanReport before = PlanReport.of(model).orElseThrow();

@@ -158,25 +158,6 @@ class ZeroCodeTest {
         }
     }
 
-    @Test
-    void load_oldServingProperties_usesOptionsAndWarnsOnceOfRetiredOnes() throws Exception {
-        Path served = Files.createDirectory(folder.resolve("face"));
-        Files.copy(FILE, served.resolve("face.tflite"));
-        Files.writeString(
-                served.resolve("serving.properties"),
-                "engine=TFLite\nmemplan.threads=1\nmemplan.strategy=naive\nmemplan.inPlace=false\n");
-        try (LogCapture log = LogCapture.echoing();
-                ZooModel<NDList, NDList> model =
-                        load(served.toUri() + "?translatorFactory=" + FACTORY)) {
-            assertPlannedAndRight(model, 1);
-            assertEquals(1, threads(model));
-            assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
-            String warning = log.ours("WARN").get(0);
-            assertTrue(warning.contains("memplan.inPlace: "), warning);
-            assertTrue(warning.contains("memplan.strategy: "), warning);
-        }
-    }
-
     private static void writeMetadata(Path artifact) throws IOException {
         Files.writeString(
                 artifact.resolve("metadata.json"),

@@ -106,7 +106,8 @@ class TorchCallsTest {
                                 file,
                                 NDList.class,
                                 Map.of(),
-                                PlannedTranslatorFactory.wrap(translator));
+                                PlannedTranslatorFactory.wrap(translator)
+                                        .with("delegation.enabled", false));
                 Predictor<NDList, NDList> predictor = planned.newPredictor();
                 Predictor<NDList, NDList> stockPredictor = stock.newPredictor(translator)) {
             List<List<Output>> expected = batches(stockPredictor, each, ROUNDS);
@@ -129,7 +130,8 @@ class TorchCallsTest {
                                 file("tuple_outputs"),
                                 String.class,
                                 Map.of(),
-                                PlannedTranslatorFactory.wrap(new InsideTranslator()));
+                                PlannedTranslatorFactory.wrap(new InsideTranslator())
+                                        .with("delegation.enabled", false));
                 Predictor<NDList, String> inside = model.newPredictor();
                 NDManager manager = NDManager.newBaseManager("PyTorch")) {
             List<String> expected = new ArrayList<>();
@@ -175,6 +177,7 @@ class TorchCallsTest {
             if (planned) {
                 translator =
                         PlannedTranslatorFactory.wrap(translator)
+                                .with("delegation.enabled", false)
                                 .newInstance(NDList.class, String.class, outer, Map.of());
             }
             try (Predictor<NDList, String> predictor = outer.newPredictor(translator)) {

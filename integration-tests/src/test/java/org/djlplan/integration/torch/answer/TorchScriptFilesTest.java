@@ -72,9 +72,12 @@ class TorchScriptFilesTest {
                     files.filter(Files::isRegularFile)
                             .map(MoreFiles::getNameWithoutExtension)
                             .collect(Collectors.toSet()),
-                    Stream.concat(
-                                    models().stream().map(TorchScriptModel::name),
+                    Stream.of(
+                                    TorchScriptModels.all().stream().map(TorchScriptModel::name),
+                                    TorchScriptModels.hostile().stream()
+                                            .map(TorchScriptModel::name),
                                     TorchScriptModels.texts().stream())
+                            .flatMap(names -> names)
                             .collect(Collectors.toSet()));
         }
     }

@@ -70,7 +70,7 @@ class TorchBudgetModelsTest {
         Path file = Torch.copy(RealModels.TORCHSCRIPT.file("resnet18"), folder);
         try (ZooModel<NDList, NDList> stock = Torch.loadStock(file);
                 ZooModel<NDList, NDList> model =
-                        Torch.load(file, Map.of("memplan.budget", "40MB"));
+                        Torch.load(file, Map.of("memplan.budget", "47MB"));
                 Predictor<NDList, NDList> expected = stock.newPredictor();
                 Predictor<NDList, NDList> actual = model.newPredictor()) {
             for (int seed = 0; seed < SEEDS; seed++) {

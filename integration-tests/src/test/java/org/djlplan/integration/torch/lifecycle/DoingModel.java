@@ -26,7 +26,8 @@ final class DoingModel<I, O> implements AutoCloseable {
     DoingModel(UnaryOperator<NDArray> work, Translator<I, O> inner, Map<String, ?> options)
             throws Exception {
         model.setBlock(new Doing(work));
-        PlannedTranslatorFactory factory = PlannedTranslatorFactory.wrap(inner);
+        PlannedTranslatorFactory factory =
+                PlannedTranslatorFactory.wrap(inner).with("delegation.enabled", false);
         for (Map.Entry<String, ?> option : options.entrySet()) {
             factory = factory.with(option.getKey(), option.getValue());
         }

@@ -109,7 +109,9 @@ class GroupedRowsTest {
                 .setTypes(float[].class, float[].class)
                 .optEngine("PyTorch")
                 .optModelPath(file)
-                .optTranslatorFactory(PlannedTranslatorFactory.wrap(translator));
+                .optTranslatorFactory(
+                        PlannedTranslatorFactory.wrap(translator)
+                                .with("delegation.enabled", false));
     }
 
     private static List<float[]> rows(int count) {

@@ -124,7 +124,9 @@ class RowPredictorTest {
                         .optEngine("PyTorch")
                         .optModelPath(file);
         return (planned
-                        ? criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
+                        ? criteria.optTranslatorFactory(
+                                PlannedTranslatorFactory.wrap(translator)
+                                        .with("delegation.enabled", false))
                         : criteria.optTranslator(translator))
                 .build()
                 .loadModel();

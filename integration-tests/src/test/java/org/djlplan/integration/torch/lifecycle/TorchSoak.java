@@ -193,9 +193,11 @@ final class TorchSoak {
         slot.loaded = slot.model.load(options.apply(random));
         slot.inside =
                 PlannedTranslatorFactory.wrap(new InsideTranslator())
+                        .with("delegation.enabled", false)
                         .newInstance(NDList.class, String.class, slot.loaded, Map.of());
         slot.failing =
                 PlannedTranslatorFactory.wrap(new FailingTranslator())
+                        .with("delegation.enabled", false)
                         .newInstance(NDList.class, NDList.class, slot.loaded, Map.of());
     }
 

@@ -47,7 +47,9 @@ class TorchSoakTest {
                 "memplan.workers",
                 List.of("auto", "0", "1", "3").get(random.nextInt(4)),
                 "memplan.verify",
-                random.nextInt(8) == 0);
+                random.nextInt(8) == 0,
+                "memplan.budget",
+                List.of("none", "64MB").get(random.nextInt(2)));
     }
 
     private static Outcome soak(

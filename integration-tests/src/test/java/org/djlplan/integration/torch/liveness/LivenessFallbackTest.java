@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.memplan.internal.config.Liveness;
+import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.junit.jupiter.api.Test;
@@ -85,10 +86,7 @@ class LivenessFallbackTest {
                         NDList inputs = new NDList(manager.ones(new Shape(1, length)));
                         NDList outputs = sample.planned(executor, inputs);
                         assertEquals(2 * (2 + length), outputs.head().getFloat(0, 0));
-                        assertTrue(
-                                round == 0
-                                        || !executor.wantsRecording(
-                                                LivenessExecutor.types(inputs)));
+                        assertTrue(round == 0 || !executor.wantsRecording(ArrayTypes.of(inputs)));
                     }
                 }
                 assertTrue(recorded.get() <= (round == 0 ? 32 : 0), recorded + " passes");
@@ -166,9 +164,9 @@ class LivenessFallbackTest {
                 NDManager manager = sample.newManager()) {
             LivenessExecutor executor = sample.trusting(Liveness.OP);
             NDList inputs = sample.inputs(manager, 3, 1);
-            assertTrue(executor.wantsRecording(LivenessExecutor.types(inputs)));
+            assertTrue(executor.wantsRecording(ArrayTypes.of(inputs)));
             sample.planned(executor, inputs);
-            assertFalse(executor.wantsRecording(LivenessExecutor.types(inputs)));
+            assertFalse(executor.wantsRecording(ArrayTypes.of(inputs)));
             long before = executor.closedEarly();
             sample.planned(executor, inputs);
             long closed = executor.closedEarly() - before;

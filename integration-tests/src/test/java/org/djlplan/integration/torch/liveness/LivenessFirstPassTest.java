@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.memplan.internal.config.Liveness;
+import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -105,7 +106,7 @@ class LivenessFirstPassTest {
             for (long batch : new long[] {7, 20, 2}) {
                 NDList inputs = sample.inputs(manager, batch, 1);
                 executor.prepare(sample.store(), inputs, null);
-                assertFalse(executor.wantsRecording(LivenessExecutor.types(inputs)));
+                assertFalse(executor.wantsRecording(ArrayTypes.of(inputs)));
                 LiveMeter.Reading first = planned(sample, executor, manager, batch);
                 LiveMeter.Reading second = planned(sample, executor, manager, batch);
                 assertEquals(
@@ -269,7 +270,7 @@ class LivenessFirstPassTest {
             LivenessExecutor executor = known(sample);
             NDList inputs = sample.inputs(manager, 8, 1);
             executor.prepare(sample.store(), inputs, null);
-            assertFalse(executor.wantsRecording(LivenessExecutor.types(inputs)));
+            assertFalse(executor.wantsRecording(ArrayTypes.of(inputs)));
             LiveMeter.Reading first = planned(sample, executor, manager, 8);
             assertEquals(Sample.bits(stock.outputs()), Sample.bits(first.outputs()));
             assertEquals(stock.created(), first.created());
@@ -295,7 +296,7 @@ class LivenessFirstPassTest {
             NDList inputs = sample.inputs(manager, 8, 1);
             executor.prepare(sample.store(), inputs, null);
             assertEquals(0, user.calls);
-            assertTrue(executor.wantsRecording(LivenessExecutor.types(inputs)));
+            assertTrue(executor.wantsRecording(ArrayTypes.of(inputs)));
         }
     }
 

@@ -127,6 +127,7 @@ class TorchArenaTest {
             model.setBlock(new Buffering());
             Translator<NDList, NDList> translator =
                     PlannedTranslatorFactory.wrap(new BareTranslator())
+                            .with("delegation.enabled", false)
                             .newInstance(
                                     NDList.class,
                                     NDList.class,

@@ -194,6 +194,7 @@ class TorchRecoveryTest {
             model.setBlock(planned);
             Translator<NDList, NDList> translator =
                     PlannedTranslatorFactory.wrap(new BareTranslator())
+                            .with("delegation.enabled", false)
                             .newInstance(
                                     NDList.class,
                                     NDList.class,
@@ -248,7 +249,8 @@ class TorchRecoveryTest {
                                 file,
                                 NDList.class,
                                 Map.of(),
-                                PlannedTranslatorFactory.wrap(translator));
+                                PlannedTranslatorFactory.wrap(translator)
+                                        .with("delegation.enabled", false));
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
             if (already) {
                 assertRight(predictor, inputs, expected);

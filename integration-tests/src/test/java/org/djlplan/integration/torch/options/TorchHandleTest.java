@@ -11,15 +11,18 @@ import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.errors.InputTooLargeException;
 import org.djlplan.memplan.metrics.PlanMetrics;
 import org.djlplan.memplan.report.MemoryReport;
+import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -69,6 +72,71 @@ class TorchHandleTest {
     }
 
     @Test
+    void limitsOfOptions_largerInputs_areRefused() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        Map<String, ?> options =
+                Map.of("memplan.maxRequest", SMALL_BYTES + "B", "memplan.limitDimensions", "64");
+        try (ZooModel<NDList, NDList> model = Torch.load(file, options);
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertEquals(
+                    "cnn does not take an input of shape (1, 3, 16, 80): dimensions of at most 64",
+                    refusal(predictor, WIDE).getMessage());
+            assertEquals(
+                    "cnn does not take inputs of 24576 bytes: at most 12288 bytes",
+                    refusal(predictor, SMALL.ofBatch(2)).getMessage());
+        }
+        Torch.assertNoArenas();
+    }
+
+    @Test
+    void maxRequest_predictionThatNeededMore_isRefusedFromThenOn() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        List<Output> expected;
+        PlanReport.Peak peak;
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertTrue(Torch.report(model).peak().isEmpty());
+            expected = Torch.predict(predictor, SMALL, 0);
+            assertEquals(1, Torch.predict(predictor, SMALL.ofBatch(4), 0).size());
+            peak = Torch.report(model).peak().orElseThrow();
+            assertEquals(List.of(List.of(4L, 3L, 32L, 32L)), peak.inputShapes());
+            assertTrue(peak.processBytes().orElseThrow() > peak.predictionBytes(), peak.toString());
+        }
+        long limit = peak.predictionBytes() - 1;
+        try (ZooModel<NDList, NDList> model =
+                        Torch.load(file, Map.of("memplan.maxRequest", limit + "B"));
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertEquals(1, Torch.predict(predictor, SMALL.ofBatch(4), 0).size());
+            for (int batch = 4; batch <= 5; batch++) {
+                assertEquals(
+                        "cnn does not take inputs of shapes (%d, 3, 32, 32): (4, 3, 32, 32) needed %d bytes, and memplan.maxRequest is %d"
+                                .formatted(batch, limit + 1, limit),
+                        refusal(predictor, SMALL.ofBatch(batch)).getMessage());
+                assertEquals(expected, Torch.predict(predictor, SMALL, 0));
+            }
+        }
+        Torch.assertNoArenas();
+    }
+
+    @Test
+    void load_limitsOfNothing_areRefused() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        for (Map<String, String> options :
+                List.of(
+                        Map.of("memplan.maxRequest", "0"),
+                        Map.of("memplan.maxRequest", "much"),
+                        Map.of("memplan.limitDimensions", "0"),
+                        Map.of("memplan.limitDimensions", "1.5"),
+                        Map.of("memplan.batchTokens", "-1"))) {
+            IllegalArgumentException wrong =
+                    assertThrows(IllegalArgumentException.class, () -> Torch.load(file, options));
+            assertTrue(
+                    wrong.getMessage().startsWith(options.keySet().iterator().next() + "="),
+                    wrong.getMessage());
+        }
+    }
+
+    @Test
     void warmUp_severalShapes_areAllPlanned() throws Exception {
         try (ZooModel<NDList, NDList> model = Torch.load("cnn", folder);
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
@@ -95,6 +163,10 @@ class TorchHandleTest {
                 assertEquals(1, Torch.predict(predictor, SMALL, seed).size());
             }
             assertEquals(3, predictions(registry, "true"));
+            assertEquals(
+                    Torch.report(model).peak().orElseThrow().predictionBytes(),
+                    registry.get("djlplan.peak.bytes").gauge().value());
+            assertTrue(registry.get("djlplan.peak.process.bytes").gauge().value() > 1e6);
             assertEquals(0, predictions(registry, "false"));
         }
         Torch.assertNoArenas();

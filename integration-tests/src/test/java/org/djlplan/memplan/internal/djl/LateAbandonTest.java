@@ -73,7 +73,9 @@ class LateAbandonTest {
                         Map::of);
         BudgetedWeights.Loaded loaded = new BudgetedWeights.Loaded(block, Optional.of(weights), 0);
         PyTorchPlanning.replaceBlock(
-                model, new PyTorchPlanning(options).wrap(model, block, Optional.of(loaded)));
+                model,
+                new PyTorchPlanning(options, Optional.empty(), Optional.empty())
+                        .wrap(model, block, Optional.of(loaded)));
     }
 
     @Test

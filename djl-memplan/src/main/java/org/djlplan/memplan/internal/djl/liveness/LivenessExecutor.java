@@ -2,11 +2,7 @@ package org.djlplan.memplan.internal.djl.liveness;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.DataType;
-import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
-import ai.djl.nn.LambdaBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.List;
@@ -15,8 +11,6 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.config.Liveness;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Runs the forward passes of an imperative block with intermediates closed after their last use. In
@@ -37,8 +31,6 @@ import org.slf4j.LoggerFactory;
  * arrays between child blocks. Fourth: it closes unreachable arrays.
  */
 public final class LivenessExecutor {
-
-    private static final Logger logger = LoggerFactory.getLogger(LivenessExecutor.class);
 
     private static final String LIVENESS = OptionKey.LIVENESS.key();
 
@@ -108,14 +100,13 @@ public final class LivenessExecutor {
         if (!guarded) {
             return operations.forward(pass);
         }
-        Rehearsal.once(pass.root());
         return guard.forward(pass, operations.state(ArrayTypes.of(pass.inputs())));
     }
 
     /**
      * Finishes a pass in which a class or method was missing, and closes nothing from now on. If
-     * that happens in the forward of a user's block, the error is rethrown; {@link Rehearsal} has
-     * ensured that the cause is in the block itself.
+     * that happens in the forward of a user's block, which must not run twice, the error is
+     * rethrown.
      */
     private NDList withoutClosing(ForwardPass pass, LinkageError missing) {
         if (!pass.progress().begun()) {
@@ -160,11 +151,6 @@ public final class LivenessExecutor {
                 && operations.state(ImmutableList.copyOf(inputTypes)).wantsRecording();
     }
 
-    /** Returns the types of arrays, which distinguish passes. */
-    public static ImmutableList<ArrayType> types(NDList inputs) {
-        return ArrayTypes.of(inputs);
-    }
-
     /** Returns whether intermediates are closed now: {@code OP} or {@code OFF}. */
     public Liveness mode() {
         return status.end().isPresent() ? Liveness.OFF : Liveness.OP;
@@ -185,66 +171,5 @@ public final class LivenessExecutor {
     /** Returns the number of passes that were repeated as in DJL, or could not be recorded. */
     public long fallbacks() {
         return status.fallbacks();
-    }
-
-    /**
-     * Runs a block of djl-plan three times: as in DJL, recorded, and following the recording,
-     * before the first block of a user runs. A class or method that is missing in this version of
-     * DJL, or in the application, is found here, and not in the middle of a forward pass that must
-     * not run twice.
-     */
-    private static final class Rehearsal {
-
-        private static final int PASSES = 3;
-
-        private static volatile boolean done;
-
-        private Rehearsal() {}
-
-        /**
-         * Does nothing if it was already done.
-         *
-         * @param root the manager of a call
-         * @throws LinkageError if something is missing
-         */
-        static void once(NDManager root) {
-            if (done) {
-                return;
-            }
-            try (NDManager manager = root.newSubManager()) {
-                run(manager);
-            } catch (RuntimeException e) {
-                // An engine's limitation will also show in the block's own pass.
-                logger.debug("The rehearsal ended early", e);
-            }
-            done = true;
-        }
-
-        private static void run(NDManager manager) {
-            Block block = new LambdaBlock(Rehearsal::pass);
-            GuardedLevel level =
-                    new GuardedLevel(
-                            block, new LivenessStatus(block, Optional.empty()), pass -> true);
-            TypeState state = new TypeState();
-            NDList inputs = new NDList(manager.ones(new Shape(2)));
-            for (int pass = 0; pass < PASSES; pass++) {
-                NDList unused =
-                        level.forward(
-                                new ForwardPass(
-                                        new ParameterStore(manager, false),
-                                        inputs,
-                                        Optional.empty()),
-                                state);
-            }
-        }
-
-        /** Calls methods of all kinds: of an array, with another array, of a list, of a manager. */
-        private static NDList pass(NDList inputs) {
-            NDArray x = inputs.head();
-            NDArray sum = x.add(x.getManager().zeros(x.getShape(), DataType.FLOAT32));
-            NDArray joined = sum.mul(2).concat(x);
-            NDList halves = joined.split(2);
-            return new NDList(halves.head().getNDArrayInternal().relu().addi(1));
-        }
     }
 }

@@ -215,11 +215,9 @@ public final class StreamedCopies implements AutoCloseable {
         if (least.bytes() > arenaBytes) {
             TfLiteOperator operator = model.main().operators().get(least.operator());
             throw new BudgetTooSmallException(
-                    "operator %d (%s) alone needs %.1f MB, even in the smallest slices"
+                    "operator %d (%s) alone needs %d bytes, even in the smallest slices"
                             .formatted(
-                                    least.operator(),
-                                    model.codeOf(operator).name(),
-                                    least.bytes() / 1e6),
+                                    least.operator(), model.codeOf(operator).name(), least.bytes()),
                     withGaps(least));
         }
     }

@@ -3,9 +3,6 @@ package org.djlplan.memplan.internal.runtime.ort;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.concurrent.Callable;
-import java.util.function.Supplier;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 
@@ -32,13 +29,6 @@ public final class OrtAllocator {
          */
         void run() throws Exception;
     }
-
-    /**
-     * A session and the memory of its weights.
-     *
-     * @param weightsBytes size of its weights, including packed ones
-     */
-    public record Loaded<T>(T session, long weightsBytes) {}
 
     /**
      * Registers the allocator and tests it once.
@@ -96,86 +86,26 @@ public final class OrtAllocator {
     }
 
     /**
-     * An expected session that uses the allocator, although its creator did not ask for the
-     * allocator.
-     *
-     * @param address the address of the native session
-     * @param weightsBytes size of its weights, including packed ones
-     */
-    public record Arrived(long address, long weightsBytes) {}
-
-    /**
-     * Returns the address of a copy of the engine's table of functions, through which {@link
-     * #expect} has an effect; empty if there is none. The allocator must be attached. The copy
-     * stays valid.
-     */
-    public static OptionalLong table() {
-        try {
-            Pointer table = call(OrtNative::djlplan_ort_table);
-            return table == null
-                    ? OptionalLong.empty()
-                    : OptionalLong.of(Pointer.nativeValue(table));
-        } catch (UnsupportedPlatformException e) {
-            return OptionalLong.empty();
-        }
-    }
-
-    /**
-     * Makes the next session that this thread creates through the copy of the table use the
-     * allocator. If that is impossible, the session is created as requested.
+     * Begins to count the weights of a session that this thread is about to create.
      *
      * @throws UnsupportedPlatformException if the native library is not available
      */
-    public static void expect() throws UnsupportedPlatformException {
-        NativeLoader.Use use = OrtNative.use();
-        try {
-            OrtNative.djlplan_ort_expect();
-        } finally {
-            use.close();
-        }
-    }
-
-    /**
-     * Returns the session that this thread has created with the allocator since {@link #expect}.
-     * After this call no session is expected any more.
-     */
-    public static Optional<Arrived> arrived() {
-        try {
-            long[] weightsBytes = new long[1];
-            Pointer session = call(() -> OrtNative.djlplan_ort_arrived(weightsBytes));
-            return session == null
-                    ? Optional.empty()
-                    : Optional.of(new Arrived(Pointer.nativeValue(session), weightsBytes[0]));
-        } catch (UnsupportedPlatformException e) {
-            return Optional.empty();
-        }
-    }
-
-    private static Pointer call(Supplier<Pointer> function) throws UnsupportedPlatformException {
-        NativeLoader.Use use = OrtNative.use();
-        try {
-            return function.get();
-        } finally {
-            use.close();
-        }
-    }
-
-    /**
-     * Creates a session on this thread and counts its weights. The allocator must be attached.
-     *
-     * @throws Exception the exception of {@code creation}
-     */
-    public static <T> Loaded<T> load(Callable<T> creation) throws Exception {
+    public static void beginLoad() throws UnsupportedPlatformException {
         NativeLoader.Use use = OrtNative.use();
         OrtNative.djlplan_ort_load_begin();
-        T session;
-        long bytes;
-        try {
-            session = creation.call();
-        } finally {
-            bytes = OrtNative.djlplan_ort_load_end();
-            use.close();
-        }
-        return new Loaded<>(session, bytes);
+        use.close();
+    }
+
+    /**
+     * Returns the bytes of weights, including packed ones, that this thread has allocated since
+     * {@link #beginLoad}.
+     *
+     * @throws UnsupportedPlatformException if the native library is not available
+     */
+    public static long endLoad() throws UnsupportedPlatformException {
+        NativeLoader.Use use = OrtNative.use();
+        long bytes = OrtNative.djlplan_ort_load_end();
+        use.close();
+        return bytes;
     }
 }

@@ -10,7 +10,7 @@ import org.djlplan.memplan.report.BudgetReport;
  * The budget of one model: the bytes that its weights and one prediction may take together. The
  * weights stay in memory. Thread-safe.
  */
-final class OrtBudget {
+public final class OrtBudget {
 
     /** A smaller arena is of no use. */
     private static final long LEAST_ARENA_BYTES = 4096;
@@ -18,21 +18,33 @@ final class OrtBudget {
     private static final double MEGA = 1e6;
 
     private final long weightsBytes;
+    private final boolean bestEffort;
 
     private volatile LongSupplier bytes;
+    private Known largest = new Known(1, 0);
 
     /**
-     * @param weightsBytes size of the session's weights
-     * @param bytes returns the current budget
+     * The prediction that needed most.
+     *
+     * @param elements number of elements of its inputs
      */
-    OrtBudget(long weightsBytes, LongSupplier bytes) {
-        this.weightsBytes = weightsBytes;
-        this.bytes = bytes;
+    private record Known(long elements, long arenaBytes) {
+
+        /** Returns what a prediction is expected to need if its memory grows like its inputs. */
+        long expectedBytes(long ofElements) {
+            return (long) (arenaBytes * Math.max(1, (double) ofElements / elements));
+        }
     }
 
-    /** Returns the supplier of the current budget. */
-    LongSupplier bytes() {
-        return bytes;
+    /**
+     * @param weightsBytes size of the session's weights, including mapped ones
+     * @param bytes returns the current budget
+     * @param bestEffort whether the budget limits nothing
+     */
+    public OrtBudget(long weightsBytes, LongSupplier bytes, boolean bestEffort) {
+        this.weightsBytes = weightsBytes;
+        this.bytes = bytes;
+        this.bestEffort = bestEffort;
     }
 
     /**
@@ -47,20 +59,35 @@ final class OrtBudget {
     }
 
     /**
-     * Checks that the weights and a prediction have room.
+     * Checks that the weights and the largest prediction so far have room.
      *
-     * @param arenaBytes that the prediction needs
      * @throws BudgetTooSmallException if they do not have room
      */
-    void check(long arenaBytes) throws BudgetTooSmallException {
-        check(bytes, arenaBytes);
+    void check() throws BudgetTooSmallException {
+        check(bytes, largest().arenaBytes());
     }
 
     private void check(LongSupplier checked, long arenaBytes) throws BudgetTooSmallException {
         long budgetBytes = checked.getAsLong();
-        if (leastBytes(arenaBytes) > budgetBytes) {
-            throw tooSmall(budgetBytes, leastBytes(arenaBytes));
+        if (!bestEffort && leastBytes(arenaBytes) > budgetBytes) {
+            throw tooSmall(budgetBytes, leastBytes(arenaBytes), "at least");
         }
+    }
+
+    /** Notes a prediction that has ended. */
+    synchronized void note(long elements, long arenaBytes) {
+        if (arenaBytes > largest.arenaBytes()) {
+            largest = new Known(Math.max(1, elements), arenaBytes);
+        }
+    }
+
+    private synchronized Known largest() {
+        return largest;
+    }
+
+    /** Returns the bytes of the weights and of the largest prediction so far. */
+    long modelBytes() {
+        return leastBytes(largest().arenaBytes());
     }
 
     /** Returns the smallest budget for a prediction that needs an arena of so many bytes. */
@@ -68,38 +95,44 @@ final class OrtBudget {
         return weightsBytes + Math.max(LEAST_ARENA_BYTES, arenaBytes);
     }
 
-    /** Returns how many bytes of an arena a prediction may use. */
+    /** Returns how many bytes of an arena a prediction may use now. */
     long arenaBytes() {
-        return Math.max(LEAST_ARENA_BYTES, bytes.getAsLong() - weightsBytes);
+        return bestEffort
+                ? Long.MAX_VALUE
+                : Math.max(LEAST_ARENA_BYTES, bytes.getAsLong() - weightsBytes);
     }
 
     /**
-     * Returns the exception for a prediction that needed more memory than the budget leaves.
+     * Returns the exception for a prediction that needed more memory than it may use. It names what
+     * the prediction reached, or what it is expected to need if that is more.
      *
-     * @param arenaBytes that it needed
+     * @param limitBytes of an arena that it may use
+     * @param arenaBytes that it would have reached with its first allocation beyond the limit
+     * @param elements number of elements of its inputs
      */
-    BudgetTooSmallException exceeded(long arenaBytes) {
-        return tooSmall(bytes.getAsLong(), weightsBytes + arenaBytes);
+    BudgetTooSmallException exceeded(long limitBytes, long arenaBytes, long elements) {
+        long expected = largest().expectedBytes(elements);
+        return expected > arenaBytes
+                ? tooSmall(weightsBytes + limitBytes, leastBytes(expected), "about")
+                : tooSmall(weightsBytes + limitBytes, leastBytes(arenaBytes), "at least");
     }
 
-    private BudgetTooSmallException tooSmall(long budgetBytes, long leastBytes) {
+    private BudgetTooSmallException tooSmall(long budgetBytes, long leastBytes, String bound) {
         return new BudgetTooSmallException(
                 String.format(
                         Locale.ROOT,
-                        "a budget of %.1f MB is too small: at least %.1f MB, of which %.1f MB are"
+                        "a budget of %.1f MB is too small: %s %.1f MB, of which %.1f MB are"
                                 + " weights",
                         budgetBytes / MEGA,
+                        bound,
                         Math.ceil(leastBytes / MEGA * 10) / 10,
                         weightsBytes / MEGA),
                 leastBytes);
     }
 
-    /**
-     * Returns the report.
-     *
-     * @param arenaBytes that the largest prediction needed
-     */
-    BudgetReport report(long arenaBytes) {
+    /** Returns the report. */
+    BudgetReport report() {
+        long arenaBytes = largest().arenaBytes();
         return BudgetReportRecord.whole(
                 bytes.getAsLong(), leastBytes(arenaBytes), arenaBytes, weightsBytes);
     }

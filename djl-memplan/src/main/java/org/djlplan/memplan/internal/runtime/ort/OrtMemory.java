@@ -9,6 +9,7 @@ import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.InputSizes;
 import org.djlplan.memplan.internal.runtime.Keeping;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.NeededMemory;
@@ -37,6 +38,9 @@ public final class OrtMemory implements AutoCloseable {
     private static final String ENGINE = "OnnxRuntime";
     private static final int[] NONE = {};
 
+    /** Fewer bytes of outputs in an arena are not worth the page faults of a new one. */
+    private static final long MANY_BYTES = 1 << 20;
+
     private final ArenaPool.Need need;
     private final NativeLoader.Use use;
     private final Pointer escapes;
@@ -59,23 +63,26 @@ public final class OrtMemory implements AutoCloseable {
      *
      * @param recorded whether its allocations are recorded
      * @param counters for what becomes of them, as there may be no memory left when it ends
+     * @param limitBytes of the arena that it may use
      */
-    private record Run(ArenaPool.Lease lease, Pointer run, boolean recorded, long[] counters) {}
+    private record Run(
+            ArenaPool.Lease lease,
+            Pointer run,
+            boolean recorded,
+            long[] counters,
+            long limitBytes) {}
 
     /**
      * The allocator must be attached.
      *
-     * @param weightsBytes size of the session's weights
-     * @param budget returns the bytes that weights and predictions may take; empty for no budget
+     * @param weightsBytes what the session allocated for weights
+     * @param budget empty for no budget
      * @throws UnsupportedPlatformException if the native library is not available
      */
-    public OrtMemory(long weightsBytes, Optional<LongSupplier> budget)
+    public OrtMemory(long weightsBytes, Optional<OrtBudget> budget)
             throws UnsupportedPlatformException {
         this.weightsBytes = weightsBytes;
-        this.budget =
-                budget.isPresent()
-                        ? Optional.of(new OrtBudget(weightsBytes, budget.get()))
-                        : Optional.empty();
+        this.budget = budget;
         ArenaPool pool = budget.isPresent() ? new ArenaPool() : ArenaPool.shared();
         use = OrtNative.use();
         outputs =
@@ -88,7 +95,7 @@ public final class OrtMemory implements AutoCloseable {
         need = pool.announceAny(Keeping.SHORT);
     }
 
-    /** Returns the size of the session's weights, including packed ones. */
+    /** Returns what the session allocated for weights, including packed ones. */
     public long weightsBytes() {
         return weightsBytes;
     }
@@ -97,13 +104,13 @@ public final class OrtMemory implements AutoCloseable {
      * Runs a forward pass, whose allocations get places in an arena. With a budget, the caller runs
      * one at a time.
      *
-     * @param elements number of elements of the inputs
+     * @param sizes of the inputs
      * @param pass runs on this thread
      * @return the result of {@code pass}
      * @throws IllegalStateException caused by a {@link BudgetTooSmallException} if it needs more
      *     than the budget
      */
-    public <T> T run(long elements, Supplier<T> pass) {
+    public <T> T run(InputSizes sizes, Supplier<T> pass) {
         Optional<Run> run = begin();
         if (run.isEmpty()) {
             tally.outsideArenas();
@@ -113,16 +120,18 @@ public final class OrtMemory implements AutoCloseable {
             return pass.get();
         } catch (RuntimeException e) {
             refused = run.isPresent() ? OrtNative.djlplan_ort_refused() : 0;
-            throw refused == 0 ? e : tooSmall(refused, e);
+            throw refused == 0 ? e : tooSmall(run.get().limitBytes(), refused, sizes.elements(), e);
         } finally {
             if (run.isPresent()) {
-                end(run.get(), elements);
+                end(run.get(), sizes);
             }
         }
     }
 
-    private IllegalStateException tooSmall(long reachedBytes, RuntimeException failed) {
-        BudgetTooSmallException why = budget.orElseThrow().exceeded(reachedBytes);
+    private IllegalStateException tooSmall(
+            long limitBytes, long reachedBytes, long elements, RuntimeException failed) {
+        BudgetTooSmallException why =
+                budget.orElseThrow().exceeded(limitBytes, reachedBytes, elements);
         why.addSuppressed(failed);
         return new IllegalStateException(why.getMessage(), why);
     }
@@ -132,9 +141,28 @@ public final class OrtMemory implements AutoCloseable {
         return budget.isPresent();
     }
 
-    /** Returns the budget; empty if there is none. */
-    public Optional<LongSupplier> budget() {
-        return budget.map(OrtBudget::bytes);
+    /** Returns the bytes of the weights and of the largest prediction so far. */
+    public long modelBytes() {
+        return budget.orElseThrow().modelBytes();
+    }
+
+    /**
+     * Returns whether the allocations of a pass on this thread are made on this thread, where they
+     * can be limited. The pass is not counted.
+     */
+    public boolean canLimit(Runnable pass) {
+        Optional<Run> run = begin();
+        if (run.isEmpty()) {
+            return true;
+        }
+        try {
+            pass.run();
+        } finally {
+            OrtNative.djlplan_ort_pause();
+            OrtNative.djlplan_run_finish(run.get().run(), run.get().counters(), NONE, 0);
+            giveBack(run.get());
+        }
+        return run.get().counters()[RunCounters.BYTES] > 0;
     }
 
     /**
@@ -153,7 +181,7 @@ public final class OrtMemory implements AutoCloseable {
      * @throws BudgetTooSmallException if they have not
      */
     public void checkBudget() throws BudgetTooSmallException {
-        budget.orElseThrow().check(tally.reachedBytes());
+        budget.orElseThrow().check();
     }
 
     /** Returns the memory that predictions needed. */
@@ -196,11 +224,10 @@ public final class OrtMemory implements AutoCloseable {
         Optional<Run> begun = Optional.empty();
         try {
             boolean recording = takeRecordsNext();
-            run =
-                    OrtNative.djlplan_ort_begin(
-                            arena.address(), escapes, recording ? 1 : 0, limitBytes());
+            long limit = limitBytes();
+            run = OrtNative.djlplan_ort_begin(arena.address(), escapes, recording ? 1 : 0, limit);
             if (run != null) {
-                begun = Optional.of(new Run(lease.get(), run, recording, counters));
+                begun = Optional.of(new Run(lease.get(), run, recording, counters, limit));
             }
         } finally {
             if (begun.isEmpty()) {
@@ -215,7 +242,7 @@ public final class OrtMemory implements AutoCloseable {
     }
 
     /** Ends a run on its thread, also if there is no memory for what it recorded. */
-    private void end(Run run, long elements) {
+    private void end(Run run, InputSizes sizes) {
         OrtNative.djlplan_ort_pause();
         try {
             if (run.recorded()) {
@@ -227,7 +254,10 @@ public final class OrtMemory implements AutoCloseable {
         } finally {
             OrtNative.djlplan_run_finish(run.run(), run.counters(), NONE, 0);
             try {
-                tally.online(elements, run.counters());
+                tally.online(sizes, run.counters());
+                if (budget.isPresent()) {
+                    budget.get().note(sizes.elements(), run.counters()[RunCounters.REACHED]);
+                }
                 if (outputs.isPresent()) {
                     outputs.get().note(run.counters()[RunCounters.KEPT_REACHED]);
                 }
@@ -237,9 +267,18 @@ public final class OrtMemory implements AutoCloseable {
         }
     }
 
+    /**
+     * Ends the use of an arena. If outputs stay in it, it is not used again, because later
+     * predictions would have to go around them, and would keep their memory after they are freed.
+     */
     private void giveBack(Run run) {
+        long kept = run.counters()[RunCounters.ALIVE_BYTES];
         try {
-            run.lease().close(run.counters()[RunCounters.REACHED]);
+            if (kept >= MANY_BYTES || (budget.isPresent() && kept > 0)) {
+                run.lease().abandon();
+            } else {
+                run.lease().close(run.counters()[RunCounters.REACHED]);
+            }
         } finally {
             leave();
             settling.begin();
@@ -302,7 +341,7 @@ public final class OrtMemory implements AutoCloseable {
                 List.of(),
                 tally.predictions(),
                 Optional.empty(),
-                budget.map(within -> within.report(tally.reachedBytes())));
+                budget.map(OrtBudget::report));
     }
 
     private void free() {

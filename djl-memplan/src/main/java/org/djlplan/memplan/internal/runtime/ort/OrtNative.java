@@ -34,12 +34,6 @@ final class OrtNative {
 
     static native void djlplan_ort_pause();
 
-    static native Pointer djlplan_ort_table();
-
-    static native void djlplan_ort_expect();
-
-    static native Pointer djlplan_ort_arrived(long[] weightsBytes);
-
     static native void djlplan_ort_load_begin();
 
     static native long djlplan_ort_load_end();

@@ -2,6 +2,7 @@ package org.djlplan.memplan.internal.runtime.tflite;
 
 import com.sun.jna.Pointer;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -248,6 +249,16 @@ public final class OpenModel implements AutoCloseable {
                             0));
         }
         return infos.build();
+    }
+
+    /** Returns {@link MappedFile#identity} of the file. */
+    public String identity() {
+        return mapping.identity();
+    }
+
+    /** Returns the file's bytes; never to be used after {@link #close()}. */
+    public ByteBuffer bytes() {
+        return mapping.bytes();
     }
 
     /** Returns whether the file has the size and time that it had when it was opened. */

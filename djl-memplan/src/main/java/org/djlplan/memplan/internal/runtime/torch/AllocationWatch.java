@@ -61,6 +61,18 @@ interface AllocationWatch extends AutoCloseable {
          */
         boolean pause();
 
+        /**
+         * Limits the bytes that the run may need, before its first allocation. The engine fails to
+         * make an allocation beyond the limit.
+         */
+        void limit(long bytes);
+
+        /**
+         * Returns the most bytes that the run needed so far, until {@link #finish}; more than the
+         * limit if an allocation was refused.
+         */
+        long neededBytes();
+
         /** Returns the recording so far; empty if memory for it ran out. */
         Optional<AllocationTrace> recorded();
 

@@ -133,6 +133,16 @@ final class NativeWatch implements AllocationWatch {
         }
 
         @Override
+        public void limit(long bytes) {
+            TorchNative.djlplan_run_limit(run, bytes);
+        }
+
+        @Override
+        public long neededBytes() {
+            return TorchNative.djlplan_run_needed(run);
+        }
+
+        @Override
         public Optional<AllocationTrace> recorded() {
             return RunEvents.trace(
                             (out, capacity) -> TorchNative.djlplan_run_events(run, out, capacity))

@@ -17,7 +17,7 @@ import org.djlplan.memplan.internal.runtime.ProcessMemory.NativeHeap;
 final class OtherMemory {
 
     /** The minimum for any model. */
-    static final long LEAST_BYTES = 24_000_000;
+    static final long LEAST_BYTES = 30_000_000;
 
     /**
      * The maximum for any model, because other models and the rest of the application may grow

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.function.Function;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
+import org.djlplan.memplan.internal.runtime.InputSizes;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.PredictionTally;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
@@ -75,8 +76,8 @@ final class RecurringPlans implements AutoCloseable {
      * Begins a prediction on this thread: by a plan if there is one, otherwise online; empty as for
      * {@link TorchArenas#begin(boolean, TorchArenas.Ending)}.
      */
-    Optional<TorchPrediction> begin(PredictionKind prediction, long elements) {
-        return of(prediction).begin(elements);
+    Optional<TorchPrediction> begin(PredictionKind prediction, InputSizes sizes) {
+        return of(prediction).begin(sizes);
     }
 
     private Kind of(PredictionKind prediction) {
@@ -117,10 +118,10 @@ final class RecurringPlans implements AutoCloseable {
         /** Whether no plan is made any more. */
         private boolean dropped;
 
-        Optional<TorchPrediction> begin(long elements) {
+        Optional<TorchPrediction> begin(InputSizes sizes) {
             Optional<Plan> now = plan();
             if (now.isPresent()) {
-                Optional<TorchPrediction> placed = replay(now.get(), elements);
+                Optional<TorchPrediction> placed = replay(now.get(), sizes);
                 if (placed.isPresent()) {
                     return placed;
                 }
@@ -128,7 +129,7 @@ final class RecurringPlans implements AutoCloseable {
             boolean records = beginRecording();
             Optional<TorchPrediction> begun = Optional.empty();
             try {
-                begun = arenas.begin(records, new Online(records, elements));
+                begun = arenas.begin(records, new Online(records, sizes));
             } finally {
                 if (records && begun.isEmpty()) {
                     setPending(false);
@@ -155,11 +156,11 @@ final class RecurringPlans implements AutoCloseable {
             wasteful = Math.min(wasteful + 1, WASTEFUL);
         }
 
-        private Optional<TorchPrediction> replay(Plan now, long elements) {
+        private Optional<TorchPrediction> replay(Plan now, InputSizes sizes) {
             return arenas.beginAlone(
                     Math.max(1, now.places.arenaBytes()),
                     arena -> replay(now, arena),
-                    (run, failed) -> endReplay(run, failed, now, elements));
+                    (run, failed) -> endReplay(run, failed, now, sizes));
         }
 
         private synchronized Optional<AllocationWatch.Run> replay(Plan now, Arena arena) {
@@ -169,9 +170,9 @@ final class RecurringPlans implements AutoCloseable {
         }
 
         private AllocationWatch.Outcome endReplay(
-                AllocationWatch.Run run, boolean failed, Plan now, long elements) {
+                AllocationWatch.Run run, boolean failed, Plan now, InputSizes sizes) {
             AllocationWatch.Outcome outcome = run.finish();
-            tally.planned(now.places.strategy(), elements, outcome.counters());
+            tally.planned(now.places.strategy(), sizes, outcome.counters());
             boolean diverges;
             boolean excludes;
             synchronized (this) {
@@ -194,13 +195,13 @@ final class RecurringPlans implements AutoCloseable {
         private final class Online implements TorchArenas.Ending {
 
             private final boolean records;
-            private final long elements;
+            private final InputSizes sizes;
             private Optional<AllocationTrace> trace = Optional.empty();
             private long reachedBytes;
 
-            Online(boolean records, long elements) {
+            Online(boolean records, InputSizes sizes) {
                 this.records = records;
-                this.elements = elements;
+                this.sizes = sizes;
             }
 
             @Override
@@ -213,7 +214,7 @@ final class RecurringPlans implements AutoCloseable {
                     }
                 }
                 AllocationWatch.Outcome outcome = run.finish();
-                tally.online(elements, outcome.counters());
+                tally.online(sizes, outcome.counters());
                 reachedBytes = outcome.reachedBytes();
                 if (outcome.isWasteful()) {
                     noteWaste();

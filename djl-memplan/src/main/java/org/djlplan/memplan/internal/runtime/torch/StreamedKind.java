@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.internal.budget.ResidencyPlan;
 import org.djlplan.memplan.internal.budget.ResidencyPlanner;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
@@ -21,18 +22,28 @@ final class StreamedKind {
     /** The first refused recording may come from a file; a second one comes from a prediction. */
     private static final int MOST_REFUSALS = 2;
 
+    /**
+     * Predictions of a refused kind are refused at once for so long. DJL does not free the inputs
+     * of passes that fail.
+     */
+    private static final long REFUSED_NANOS = TimeUnit.MINUTES.toNanos(1);
+
     private final PredictionKind kind;
     private final Divergences divergences = new Divergences();
     private Optional<WeightTrace> trace = Optional.empty();
     private volatile Optional<ResidencyPlanner> planner = Optional.empty();
     private volatile Optional<ResidencyPlan> plan = Optional.empty();
     private Optional<WeightFile.Schedule> schedule = Optional.empty();
-    private int predictions;
     private boolean unwatchable;
     private int refusals;
 
-    /** Whether the budget held it when its memory was known. */
-    private boolean accepted;
+    /** What predictions needed most beside weights. */
+    private long neededBytes;
+
+    /** What the last refused prediction would have needed at least. */
+    private long refusedBytes;
+
+    private long refusedNanos;
 
     StreamedKind(PredictionKind kind) {
         this.kind = kind;
@@ -108,9 +119,37 @@ final class StreamedKind {
         unwatchable = !watchable;
     }
 
-    /** Counts a prediction. */
-    void predicted() {
-        predictions++;
+    /**
+     * Notes a prediction.
+     *
+     * @param bytes what it needed beside weights
+     */
+    void predicted(long bytes) {
+        neededBytes = Math.max(neededBytes, bytes);
+    }
+
+    /**
+     * Notes a refused prediction.
+     *
+     * @param bytes what it would have needed at least
+     */
+    void refused(long bytes) {
+        refusedBytes = bytes;
+        refusedNanos = System.nanoTime();
+    }
+
+    /**
+     * Returns what a prediction needs at least: what one would have needed that was refused in the
+     * last minute. 0 if one was answered, because then the need depends on the inputs' values.
+     */
+    long leastNeededBytes() {
+        boolean isOld = System.nanoTime() - refusedNanos > REFUSED_NANOS;
+        return neededBytes > 0 || isOld ? 0 : refusedBytes;
+    }
+
+    /** Returns what predictions needed most beside weights; 0 if there were none. */
+    long neededBytes() {
+        return neededBytes;
     }
 
     /**
@@ -122,16 +161,6 @@ final class StreamedKind {
         if (divergences.areTooMany(schedule.isEmpty() || asPlanned)) {
             forget();
         }
-    }
-
-    /** Notes that the budget holds it, now that its memory is known. */
-    void noteHeld() {
-        accepted |= predictions >= OtherMemory.SETTLING;
-    }
-
-    /** Returns whether the budget held it when its memory was known. */
-    boolean isAccepted() {
-        return accepted;
     }
 
     /** Returns the smallest window; 0 if it is not known. */

@@ -16,6 +16,7 @@ import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.report.BudgetReportRecord;
+import org.djlplan.memplan.internal.report.Megabytes;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.SystemError;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
@@ -40,7 +41,10 @@ public final class StreamedWeights implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(StreamedWeights.class);
 
-    private static final double MEGA = 1e6;
+    /** An arena that grows becomes larger than necessary by one part in this many, in steps. */
+    private static final int ARENA_GROWTH = 8;
+
+    private static final long ARENA_STEP_BYTES = 1 << 20;
 
     private final String model;
     private final WeightFile file;
@@ -51,6 +55,10 @@ public final class StreamedWeights implements AutoCloseable {
     private final ReentrantLock turn = new ReentrantLock(true);
     private volatile OptionalLong lastWaitedNanos = OptionalLong.empty();
     private volatile Optional<StreamedKind> last = Optional.empty();
+
+    /** The smallest budget for all predictions since it was larger, and for any prediction. */
+    private volatile long leastBytes;
+
     private boolean told; // guarded by turn
     private volatile boolean closed;
 
@@ -85,8 +93,10 @@ public final class StreamedWeights implements AutoCloseable {
                         budget,
                         options.bestEffort(),
                         new OtherMemory(file.before()),
+                        file.largestPieceBytes(),
                         new WeightNames(names, file::blocks));
-        this.budget.checkAtLoad(file.largestPieceBytes());
+        this.budget.check(Optional.empty(), 0, 0);
+        leastBytes = this.budget.leastBytes(Optional.empty(), 0);
         ProcessMemory.trim();
         if (direct()) {
             file.uncache();
@@ -113,39 +123,43 @@ public final class StreamedWeights implements AutoCloseable {
     /** A prediction that has its turn. */
     interface Turn {
 
+        /** Returns how many bytes the prediction may need beside weights. */
+        long limitBytes();
+
+        /**
+         * Returns the exception for a prediction that needs more, caused by a {@link
+         * BudgetTooSmallException}.
+         */
+        IllegalStateException refusal(long neededBytes);
+
         /**
          * Ends it, on its thread.
          *
+         * @param neededBytes what it needed beside weights
+         * @param failed whether it ended early
          * @throws IllegalStateException as {@link #begin}
          */
-        void end();
+        void end(long neededBytes, boolean failed);
     }
 
     /**
      * Waits for this model's turn and begins a prediction on this thread. Empty if this thread has
      * the turn already.
      *
-     * @param arenaBytes the bytes that it needs for activations, so far as known
-     * @throws IllegalStateException caused by a {@link BudgetTooSmallException}, if the prediction
-     *     is known to exceed the budget, and must not
+     * @param arenas of the model's predictions
+     * @throws IllegalStateException caused by a {@link BudgetTooSmallException}, if the budget has
+     *     no room for the weights that the prediction uses at once, and must have
      */
-    Optional<Turn> begin(PredictionKind prediction, long arenaBytes) {
-        return take(() -> begun(prediction, arenaBytes));
+    Optional<Turn> begin(PredictionKind prediction, TorchArenas arenas) {
+        return take(() -> begun(kinds.of(prediction), arenas));
     }
 
     /**
      * Waits for this model's turn and begins a pass on this thread that will not recur; weights
      * leave memory at each allocation. Empty if this thread has the turn already.
      */
-    Optional<Turn> beginOneOff() {
-        return take(
-                () ->
-                        begun(
-                                Optional.empty(),
-                                false,
-                                () -> {
-                                    WeightFile.Figures unused = file.end();
-                                }));
+    Optional<Turn> beginOneOff(TorchArenas arenas) {
+        return take(() -> begun(Optional.empty(), Optional.empty(), false, arenas));
     }
 
     /**
@@ -153,60 +167,104 @@ public final class StreamedWeights implements AutoCloseable {
      *
      * @param begins not called if the model is closed
      */
-    private Optional<Turn> take(Supplier<Optional<Turn>> begins) {
+    private Optional<Turn> take(Supplier<Turn> begins) {
         if (turn.isHeldByCurrentThread()) {
             return Optional.empty();
         }
         turn.lock();
         try {
-            return closed ? Optional.of(turn::unlock) : begins.get();
+            return Optional.of(
+                    closed ? new Begun(Optional.empty(), false, Long.MAX_VALUE) : begins.get());
         } catch (RuntimeException | Error e) {
             turn.unlock();
             throw e;
         }
     }
 
-    private Optional<Turn> begun(PredictionKind prediction, long arenaBytes) {
-        StreamedKind kind = kinds.of(prediction);
-        budget.judge(kind, arenaBytes, heldBytes());
-        kind.plan(budget.windowBytes(arenaBytes, heldBytes()));
-        boolean recorded = kind.isRecordedNext();
-        return begun(kind.schedule(), recorded, () -> end(kind, recorded, arenaBytes));
+    private Turn begun(StreamedKind kind, TorchArenas arenas) {
+        budget.check(Optional.of(kind), kind.leastNeededBytes(), heldBytes());
+        kind.plan(budget.windowBytes(arenaBytes(kind.neededBytes()), heldBytes()));
+        return begun(Optional.of(kind), kind.schedule(), kind.isRecordedNext(), arenas);
     }
 
-    /** The turn exists before the pass begins, because there may be no memory for it afterwards. */
-    private Optional<Turn> begun(
-            Optional<WeightFile.Schedule> schedule, boolean recorded, Runnable end) {
-        Optional<Turn> streamed =
-                Optional.of(
-                        () -> {
-                            try {
-                                end.run();
-                            } finally {
-                                turn.unlock();
-                            }
-                        });
-        return !VirtualThreads.isCurrent() && file.begin(schedule, recorded, direct())
-                ? streamed
-                : Optional.of(turn::unlock);
+    /** Returns the size to which the arena grows for a prediction that needs so many bytes. */
+    private static long arenaBytes(long neededBytes) {
+        return neededBytes + neededBytes / ARENA_GROWTH + ARENA_STEP_BYTES;
     }
 
-    private void end(StreamedKind kind, boolean recorded, long arenaBytes) {
-        WeightFile.Figures figures = file.end();
-        if (closed) {
-            return;
+    private Turn begun(
+            Optional<StreamedKind> kind,
+            Optional<WeightFile.Schedule> schedule,
+            boolean recorded,
+            TorchArenas arenas) {
+        long limitBytes = budget.limitBytes(kind, heldBytes());
+        long arenaBytes =
+                schedule.isPresent() ? arenaBytes(kind.orElseThrow().neededBytes()) : limitBytes;
+        if (arenas.bytes() > arenaBytes) {
+            // An earlier prediction needed more, and now weights take that memory.
+            arenas.trim();
         }
+        // Made before the pass begins, because there may be no memory for it afterwards.
+        Begun begun = new Begun(kind, recorded, limitBytes);
+        begun.streams = !VirtualThreads.isCurrent() && file.begin(schedule, recorded, direct());
+        return begun;
+    }
+
+    private final class Begun implements Turn {
+
+        private final Optional<StreamedKind> kind;
+        private final boolean recorded;
+        private final long limitBytes;
+        private boolean streams;
+
+        Begun(Optional<StreamedKind> kind, boolean recorded, long limitBytes) {
+            this.kind = kind;
+            this.recorded = recorded;
+            this.limitBytes = limitBytes;
+        }
+
+        @Override
+        public long limitBytes() {
+            return limitBytes;
+        }
+
+        @Override
+        public IllegalStateException refusal(long neededBytes) {
+            return budget.refusal(kind, neededBytes);
+        }
+
+        @Override
+        public void end(long neededBytes, boolean failed) {
+            try {
+                if (streams) {
+                    WeightFile.Figures figures = file.end();
+                    if (kind.isPresent() && !closed && !failed) {
+                        predicted(kind.get(), recorded, figures, neededBytes);
+                    } else if (kind.isPresent() && neededBytes > limitBytes) {
+                        kind.get().refused(neededBytes);
+                    }
+                }
+            } finally {
+                turn.unlock();
+            }
+        }
+    }
+
+    /** Learns from a prediction that did not fail. */
+    private void predicted(
+            StreamedKind kind, boolean recorded, WeightFile.Figures figures, long neededBytes) {
         tell(figures);
         budget.predicted();
         last = Optional.of(kind);
-        kind.predicted();
         if (recorded) {
             learn(kind);
         } else {
             lastWaitedNanos = OptionalLong.of(figures.waitedNanos());
             kind.compare(figures.asPlanned());
         }
-        budget.judge(kind, arenaBytes, heldBytes());
+        budget.check(last, neededBytes, heldBytes());
+        kind.predicted(neededBytes);
+        leastBytes = Math.max(leastBytes, budget.leastBytes(last, kind.neededBytes()));
     }
 
     /** Returns the size of the window in use. */
@@ -245,20 +303,20 @@ public final class StreamedWeights implements AutoCloseable {
         }
         told = true;
         logger.info(
-                "{}: {} MB of weights in {} pieces, of which {} MB are used at once",
+                "{}: {} of weights in {} pieces, of which {} are used at once",
                 model,
-                file.bytes() / MEGA,
+                Megabytes.of(file.bytes()),
                 trace.pieces().size(),
-                kind.leastWindowBytes() / MEGA);
+                Megabytes.of(kind.leastWindowBytes()));
     }
 
     /** Returns the report on the budget. */
     public BudgetReport report(long arenaBytes) {
         Optional<ResidencyPlan> plan = last.flatMap(StreamedKind::plan);
-        long windowBytes = plan.map(ResidencyPlan::windowBytes).orElse(0L);
+        long windowBytes = Math.min(file.bytes(), plan.map(ResidencyPlan::windowBytes).orElse(0L));
         return new BudgetReportRecord(
                 budget.bytes(arenaBytes + windowBytes),
-                budget.leastBytes(leastWindowBytes(), arenaBytes),
+                leastBytes,
                 arenaBytes + windowBytes,
                 file.bytes(),
                 plan.map(ResidencyPlan::pinnedBytes).orElse(0L),
@@ -270,10 +328,6 @@ public final class StreamedWeights implements AutoCloseable {
                         0,
                         lastWaitedNanos,
                         direct() ? WeightIo.DIRECT : WeightIo.MMAP));
-    }
-
-    private long leastWindowBytes() {
-        return last.map(StreamedKind::leastWindowBytes).orElse(0L);
     }
 
     /**
@@ -292,14 +346,17 @@ public final class StreamedWeights implements AutoCloseable {
     /**
      * Replaces the model's budget, from the next prediction on.
      *
-     * @throws BudgetTooSmallException if predictions would exceed it whatever else this process
-     *     does, and must not
+     * @throws BudgetTooSmallException if it has no room for any prediction, and must have
      */
-    void setBudget(BudgetResolver resolver, long arenaBytes) throws BudgetTooSmallException {
+    void setBudget(BudgetResolver resolver, TorchArenas arenas) throws BudgetTooSmallException {
         checkState(!closed, "%s is closed", model);
-        if (budget.replace(resolver, leastWindowBytes(), arenaBytes, heldBytes())) {
+        boolean less = budget.replace(resolver, last, arenas.bytes() + heldBytes());
+        if (budget.bytes(arenas.bytes() + heldBytes()) < leastBytes) {
+            leastBytes = budget.leastBytes(last, 0);
+        }
+        if (less) {
             // Drops the pieces in memory, because the model may be idle for long.
-            beginOneOff().ifPresent(Turn::end);
+            beginOneOff(arenas).ifPresent(begun -> begun.end(0, true));
         }
     }
 

@@ -18,15 +18,19 @@ final class TorchArenas implements AutoCloseable {
     private final AllocationWatch watch;
     private final ArenaPool pool;
     private final TorchPrediction.Guard guard;
+    private final boolean empty;
     private final ArenaPool.Need need;
 
     /**
      * @param watch closed with this
+     * @param empty whether an arena in which arrays stay is left to these, so that predictions of
+     *     the same kind need the same bytes
      * @param guard receives errors of endings, so that they do not reach a prediction's caller
      */
-    TorchArenas(AllocationWatch watch, ArenaPool pool, TorchPrediction.Guard guard) {
+    TorchArenas(AllocationWatch watch, ArenaPool pool, boolean empty, TorchPrediction.Guard guard) {
         this.watch = watch;
         this.pool = pool;
+        this.empty = empty;
         this.guard = guard;
         need = pool.announceAny();
     }
@@ -57,7 +61,7 @@ final class TorchArenas implements AutoCloseable {
         if (lease.isEmpty()) {
             return Optional.empty();
         }
-        return begin(lease.get(), arena -> watch.fit(arena, recorded), recorded, ending);
+        return begin(lease.get(), arena -> watch.fit(arena, recorded), recorded || empty, ending);
     }
 
     private Optional<TorchPrediction> begin(

@@ -11,6 +11,7 @@ import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.InputSizes;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
@@ -87,7 +88,10 @@ public final class TorchMemory implements AutoCloseable {
 
     private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool) {
         return new TorchArenas(
-                new NativeWatch(outputs), pool, TorchPrediction.Guard.handing(this::stop));
+                new NativeWatch(outputs),
+                pool,
+                weights.isPresent(),
+                TorchPrediction.Guard.handing(this::stop));
     }
 
     /**
@@ -95,30 +99,30 @@ public final class TorchMemory implements AutoCloseable {
      * the prediction ends, such as memory for the arena, the engine makes the model's allocations
      * from then on, with one warning.
      *
-     * @param elements number of elements of the inputs
+     * @param sizes of the inputs
      * @param inputs not called unless the model has plans or a budget
      */
-    public TorchPrediction begin(long elements, Supplier<ImmutableList<ArrayType>> inputs) {
+    public TorchPrediction begin(InputSizes sizes, Supplier<ImmutableList<ArrayType>> inputs) {
         if (weights.isEmpty()) {
-            return allocate(elements, inputs).counted();
+            return allocate(sizes, inputs).counted();
         }
         PredictionKind kind = PredictionKind.of(inputs.get());
-        return inTurn(() -> allocate(elements, inputs), weights.get().begin(kind, arenaBytes()));
+        return inTurn(() -> allocate(sizes, inputs), weights.get().begin(kind, arenas));
     }
 
     private static TorchPrediction inTurn(
             Supplier<TorchPrediction> begins, Optional<StreamedWeights.Turn> turn) {
         try {
             TorchPrediction prediction = begins.get().counted();
-            prediction.atPause(turn);
+            turn.ifPresent(prediction::during);
             return prediction;
         } catch (RuntimeException | Error e) {
-            turn.ifPresent(StreamedWeights.Turn::end);
+            turn.ifPresent(begun -> begun.end(0, true));
             throw e;
         }
     }
 
-    private TorchPrediction allocate(long elements, Supplier<ImmutableList<ArrayType>> inputs) {
+    private TorchPrediction allocate(InputSizes sizes, Supplier<ImmutableList<ArrayType>> inputs) {
         if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
             countUnplanned();
             return TorchPrediction.unplanned();
@@ -127,7 +131,7 @@ public final class TorchMemory implements AutoCloseable {
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
         try {
-            return newPrediction(elements, inputs);
+            return newPrediction(sizes, inputs);
         } catch (RuntimeException | Error e) {
             stop(e);
             countUnplanned();
@@ -138,16 +142,16 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     private TorchPrediction newPrediction(
-            long elements, Supplier<ImmutableList<ArrayType>> inputs) {
-        TorchArenas.Ending online = (run, failed) -> endOnline(run, elements);
+            InputSizes sizes, Supplier<ImmutableList<ArrayType>> inputs) {
+        TorchArenas.Ending online = (run, failed) -> endOnline(run, failed, sizes);
         Optional<TorchPrediction> begun = Optional.empty();
         if (recording.wanted.compareAndSet(true, false)) {
-            begun = arenas.begin(true, (run, failed) -> endRecorded(run, failed, elements));
+            begun = arenas.begin(true, (run, failed) -> endRecorded(run, failed, sizes));
         } else if (plans.isPresent()) {
             Optional<PredictionKind> kind = kind(inputs);
             begun =
                     kind.isPresent()
-                            ? plans.get().begin(kind.get(), elements)
+                            ? plans.get().begin(kind.get(), sizes)
                             : arenas.begin(false, online);
         } else {
             begun = arenas.begin(false, online);
@@ -158,9 +162,14 @@ public final class TorchMemory implements AutoCloseable {
         return begun.orElseGet(TorchPrediction::unplanned);
     }
 
-    private AllocationWatch.Outcome endOnline(AllocationWatch.Run run, long elements) {
+    private AllocationWatch.Outcome endOnline(
+            AllocationWatch.Run run, boolean failed, InputSizes sizes) {
         AllocationWatch.Outcome outcome = run.finish();
-        tally.online(elements, outcome.counters());
+        if (failed) {
+            tally.oneOff();
+            return outcome;
+        }
+        tally.online(sizes, outcome.counters());
         if (outcome.isWasteful()) {
             planRecurring();
         }
@@ -168,9 +177,9 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     private AllocationWatch.Outcome endRecorded(
-            AllocationWatch.Run run, boolean failed, long elements) {
+            AllocationWatch.Run run, boolean failed, InputSizes sizes) {
         recording.last = failed ? Optional.empty() : run.recorded();
-        return endOnline(run, elements);
+        return endOnline(run, failed, sizes);
     }
 
     private synchronized void planRecurring() {
@@ -197,7 +206,8 @@ public final class TorchMemory implements AutoCloseable {
      * frees is returned to the system at once, because later predictions do not need it.
      */
     public TorchPrediction beginOneOff() {
-        return inTurn(this::allocateOneOff, weights.flatMap(StreamedWeights::beginOneOff));
+        return inTurn(
+                this::allocateOneOff, weights.flatMap(streamed -> streamed.beginOneOff(arenas)));
     }
 
     private TorchPrediction allocateOneOff() {
@@ -291,7 +301,7 @@ public final class TorchMemory implements AutoCloseable {
      * @throws BudgetTooSmallException if predictions are known to exceed it
      */
     public void setBudget(BudgetResolver budget) throws BudgetTooSmallException {
-        weights.orElseThrow().setBudget(budget, arenaBytes());
+        weights.orElseThrow().setBudget(budget, arenas);
     }
 
     /** Returns the report so far. */
@@ -304,6 +314,11 @@ public final class TorchMemory implements AutoCloseable {
                 tally.predictions(),
                 Optional.empty(),
                 weights.map(streamed -> streamed.report(arenaBytes())));
+    }
+
+    /** Forgets plans, because the model's predictions allocate differently from now on. */
+    public void forgetPlans() {
+        closePlans();
     }
 
     private synchronized void closePlans() {

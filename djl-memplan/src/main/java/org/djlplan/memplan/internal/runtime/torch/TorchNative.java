@@ -49,6 +49,10 @@ final class TorchNative {
 
     static native long djlplan_run_paused_at(Pointer run);
 
+    static native void djlplan_run_limit(Pointer run, long bytes);
+
+    static native long djlplan_run_needed(Pointer run);
+
     static native long djlplan_run_events(Pointer run, long[] out, long capacity);
 
     static native void djlplan_run_finish(Pointer run, long[] counters, int[] alive, int capacity);

@@ -88,31 +88,56 @@ public final class TorchPrediction {
     }
 
     /**
-     * Ends the allocations, and also the prediction if none of its blocks is in use. To be called
-     * on the thread on which the prediction began. Idempotent.
+     * Ends the allocations; also the prediction, if none of its blocks is in use, or if it has a
+     * turn, because the next one begins with an arena that has no blocks. To be called on the
+     * thread on which the prediction began. Idempotent.
      */
     public synchronized void pause() {
         if (!paused) {
             paused = true;
+            long neededBytes = 0;
             try {
-                if (run.isPresent() && run.get().pause()) {
-                    finish();
+                if (run.isPresent()) {
+                    boolean isIdle = run.get().pause();
+                    neededBytes = run.get().neededBytes();
+                    if (isIdle || turn.isPresent()) {
+                        finish();
+                    }
                 }
             } finally {
                 pass.ifPresent(Passes.Pass::end);
-                turn.ifPresent(StreamedWeights.Turn::end);
+                if (turn.isPresent()) {
+                    turn.get().end(neededBytes, failed);
+                }
             }
         }
     }
 
-    /** Makes the model's turn end with the allocations. */
-    void atPause(Optional<StreamedWeights.Turn> held) {
-        turn = held;
+    /** Makes the model's turn end with the allocations, and limits these. */
+    void during(StreamedWeights.Turn held) {
+        turn = Optional.of(held);
+        run.ifPresent(limited -> limited.limit(held.limitBytes()));
     }
 
     /** Notes that the forward pass ended early, so that its allocations are incomplete. */
     public synchronized void fail() {
         failed = true;
+    }
+
+    /**
+     * Notes the same, before {@link #pause}.
+     *
+     * @return the reason: a budget that is too small for the pass, or the exception that ended it
+     */
+    public synchronized RuntimeException fail(RuntimeException thrown) {
+        fail();
+        long neededBytes = run.map(AllocationWatch.Run::neededBytes).orElse(0L);
+        if (turn.isEmpty() || neededBytes <= turn.get().limitBytes()) {
+            return thrown;
+        }
+        RuntimeException refusal = turn.get().refusal(neededBytes);
+        refusal.addSuppressed(thrown);
+        return refusal;
     }
 
     /** Ends the prediction, after the pause, on any thread. Idempotent. */

@@ -1,14 +1,21 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
+import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.BudgetResolver;
+import org.djlplan.memplan.internal.report.Megabytes;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The budget of a model whose weights are streamed. Activations (the arena) and the engine ({@link
- * OtherMemory}) take the memory that they need; the rest is for the window over the weights. A
- * prediction whose window does not fit is rejected, or exceeds the budget with one warning.
+ * The budget of a model whose weights are streamed. It is divided into a fixed part for the engine,
+ * the weights that an operator uses at once, and what a prediction needs: the rest. A prediction
+ * that needs more is refused, or exceeds the budget with one warning. So the smallest budget for a
+ * prediction depends only on the model and the inputs.
+ *
+ * <p>A window over more weights is a matter of speed. It gets what the measured memory of the
+ * engine ({@link OtherMemory}) and the predictions leave; that memory includes allocations of other
+ * code.
  *
  * <p>Predictions change this object in the model's turn. Other threads may read it, and replace the
  * budget.
@@ -16,65 +23,34 @@ import org.slf4j.LoggerFactory;
 final class WeightBudget {
 
     private static final Logger logger = LoggerFactory.getLogger(WeightBudget.class);
-    private static final double MEGA = 1e6;
 
     private final String model;
     private final boolean bestEffort;
     private final OtherMemory other;
+    private final long pieceBytes;
     private final WeightNames names;
     private volatile BudgetResolver resolver;
     private boolean warned; // guarded by the model's turn
 
     /**
      * @param model its name, for people
-     * @param bestEffort whether predictions may exceed the budget, instead of being rejected
+     * @param bestEffort whether predictions may exceed the budget, instead of being refused
      * @param other the memory of the engine
+     * @param pieceBytes bytes of weights that any prediction uses at once
      */
     WeightBudget(
             String model,
             BudgetResolver resolver,
             boolean bestEffort,
             OtherMemory other,
+            long pieceBytes,
             WeightNames names) {
         this.model = model;
         this.resolver = resolver;
         this.bestEffort = bestEffort;
         this.other = other;
+        this.pieceBytes = pieceBytes;
         this.names = names;
-    }
-
-    /**
-     * Checks the budget before the first prediction.
-     *
-     * @param weightBytes bytes of weights that any prediction uses at once
-     * @throws IllegalStateException caused by a {@link BudgetTooSmallException}, if every
-     *     prediction would exceed the budget, and none may
-     */
-    void checkAtLoad(long weightBytes) {
-        long budgetBytes = resolver.bytes(0);
-        long leastBytes = other.bytes() + weightBytes;
-        if (budgetBytes < leastBytes && !bestEffort) {
-            throw refusal(
-                    new BudgetTooSmallException(
-                            "%s: a budget of %.1f MB is too small: the engine takes %.1f MB, and one piece of the weights up to %.1f MB; at least %.1f MB"
-                                    .formatted(
-                                            model,
-                                            budgetBytes / MEGA,
-                                            other.bytes() / MEGA,
-                                            weightBytes / MEGA,
-                                            roundedUp(leastBytes)),
-                            leastBytes));
-        }
-    }
-
-    /** Returns megabytes, rounded up to tenths, so that the budget in a message is enough. */
-    private static double roundedUp(long bytes) {
-        return Math.ceil(bytes / MEGA * 10) / 10;
-    }
-
-    /** Wraps the exception, because a forward pass declares no checked exceptions. */
-    private static IllegalStateException refusal(BudgetTooSmallException problem) {
-        return new IllegalStateException(problem.getMessage(), problem);
     }
 
     /** Measures the engine's memory after a prediction, if it is time to. */
@@ -94,86 +70,106 @@ final class WeightBudget {
     /**
      * Returns the size of the window, which is minimal until the engine's memory is known.
      *
+     * @param arenaBytes size of the arena
      * @param heldBytes size of the window in use
      */
     long windowBytes(long arenaBytes, long heldBytes) {
         return other.settled() ? bytes(arenaBytes + heldBytes) - other.bytes() - arenaBytes : 0;
     }
 
-    /** Returns the smallest budget for a window. */
-    long leastBytes(long windowBytes, long arenaBytes) {
-        return windowBytes + other.bytes() + arenaBytes;
-    }
-
     /**
-     * Returns the smallest budget for a window, without memory that other code may have allocated.
+     * Returns the smallest budget for a prediction.
+     *
+     * @param kind its kind; empty if that is not known
+     * @param neededBytes what it needs beside weights; 0 for any prediction
      */
-    private static long certainLeastBytes(long windowBytes, long arenaBytes) {
-        return windowBytes + OtherMemory.LEAST_BYTES + arenaBytes;
+    long leastBytes(Optional<StreamedKind> kind, long neededBytes) {
+        return OtherMemory.LEAST_BYTES + weightBytes(kind) + neededBytes;
+    }
+
+    private long weightBytes(Optional<StreamedKind> kind) {
+        return kind.filter(StreamedKind::isKnown)
+                .map(StreamedKind::leastWindowBytes)
+                .orElse(pieceBytes);
     }
 
     /**
-     * Fails if a kind of predictions would exceed the budget whatever else this process does, and
-     * must not. A kind that the budget held once continues with the smallest possible window. So
-     * does a kind that only the measured memory leaves too little room for, because other models
-     * and threads may have allocated that memory.
+     * Returns how many bytes a prediction may need beside weights.
      *
      * @param heldBytes size of the window in use
-     * @throws IllegalStateException caused by a {@link BudgetTooSmallException}
      */
-    void judge(StreamedKind kind, long arenaBytes, long heldBytes) {
-        if (!kind.isKnown()) {
+    long limitBytes(Optional<StreamedKind> kind, long heldBytes) {
+        return bestEffort ? Long.MAX_VALUE : bytes(heldBytes) - leastBytes(kind, 0);
+    }
+
+    /**
+     * Checks whether the budget has room for a prediction, or for any.
+     *
+     * @param heldBytes size of the window in use
+     * @throws IllegalStateException caused by a {@link BudgetTooSmallException}, if it has not, and
+     *     must not be exceeded
+     */
+    void check(Optional<StreamedKind> kind, long neededBytes, long heldBytes) {
+        if (bytes(neededBytes + heldBytes) >= leastBytes(kind, neededBytes)) {
             return;
         }
-        long windowBytes = kind.leastWindowBytes();
-        long budgetBytes = bytes(arenaBytes + heldBytes);
-        long leastBytes = leastBytes(windowBytes, arenaBytes);
-        if (budgetBytes >= leastBytes) {
-            kind.noteHeld();
-            return;
+        IllegalStateException refusal = refusal(kind, neededBytes);
+        if (!bestEffort) {
+            throw refusal;
         }
-        boolean certain = budgetBytes < certainLeastBytes(windowBytes, arenaBytes);
-        if (certain && !bestEffort && !kind.isAccepted()) {
-            throw refusal(tooSmall(kind, budgetBytes, leastBytes));
-        }
-        if (!warned && other.settled()) {
+        if (!warned) {
             warned = true;
-            logger.warn(tooSmall(kind, budgetBytes, leastBytes).getMessage());
+            logger.warn(refusal.getMessage());
         }
     }
 
-    private BudgetTooSmallException tooSmall(StreamedKind kind, long budgetBytes, long leastBytes) {
-        long windowBytes = kind.leastWindowBytes();
+    /**
+     * Returns the exception for a prediction that needs more than the budget leaves. It wraps a
+     * {@link BudgetTooSmallException}, because a forward pass declares no checked exceptions.
+     */
+    IllegalStateException refusal(Optional<StreamedKind> kind, long neededBytes) {
+        String largest =
+                kind.filter(StreamedKind::isKnown)
+                        .map(k -> names.largest(k.trace().orElseThrow(), k.hungriestStep()))
+                        .orElse("");
+        BudgetTooSmallException problem = tooSmall(bytes(neededBytes), kind, largest, neededBytes);
+        return new IllegalStateException(problem.getMessage(), problem);
+    }
+
+    /**
+     * @param largest the names of the largest weights that the prediction uses, or an empty text
+     */
+    private BudgetTooSmallException tooSmall(
+            long budgetBytes, Optional<StreamedKind> kind, String largest, long neededBytes) {
+        long leastBytes = leastBytes(kind, neededBytes);
         return new BudgetTooSmallException(
-                "%s: a budget of %.1f MB is too small: one operator uses %.1f MB of weights at once%s; at least %.1f MB, of which %.1f MB are for activations and the engine"
+                "%s: a budget of %s is too small: at least %s, of which %s are for the engine, %s for weights that one operator uses at once%s, and %s for activations and outputs"
                         .formatted(
                                 model,
-                                budgetBytes / MEGA,
-                                windowBytes / MEGA,
-                                names.largest(kind.trace().orElseThrow(), kind.hungriestStep()),
-                                roundedUp(leastBytes),
-                                (leastBytes - windowBytes) / MEGA),
+                                Megabytes.of(budgetBytes),
+                                Megabytes.atLeast(leastBytes),
+                                Megabytes.of(OtherMemory.LEAST_BYTES),
+                                Megabytes.of(weightBytes(kind)),
+                                largest,
+                                Megabytes.of(neededBytes)),
                 leastBytes);
     }
 
     /**
-     * Replaces the budget.
+     * Replaces the budget. Predictions that need more are refused from now on.
      *
-     * @param windowBytes the smallest window for the last prediction; 0 if it is not known
-     * @param heldBytes size of the window in use
+     * @param kind of the last prediction
+     * @param ownBytes size of the arena and the window
      * @return whether the budget is smaller than before
-     * @throws BudgetTooSmallException if predictions would exceed it whatever else this process
-     *     does, and must not
+     * @throws BudgetTooSmallException if it has no room for any prediction, and must have
      */
-    boolean replace(BudgetResolver replacing, long windowBytes, long arenaBytes, long heldBytes)
+    boolean replace(BudgetResolver replacing, Optional<StreamedKind> kind, long ownBytes)
             throws BudgetTooSmallException {
-        long bytes = replacing.bytes(other.bytes() + arenaBytes + heldBytes);
-        if (bytes < certainLeastBytes(windowBytes, arenaBytes) && !bestEffort) {
-            long least = leastBytes(windowBytes, arenaBytes);
-            throw new BudgetTooSmallException(
-                    model + " needs at least " + least + " bytes, more than " + bytes, least);
+        long bytes = replacing.bytes(other.bytes() + ownBytes);
+        if (bytes < leastBytes(kind, 0) && !bestEffort) {
+            throw tooSmall(bytes, kind, "", 0);
         }
-        boolean less = bytes < bytes(arenaBytes + heldBytes);
+        boolean less = bytes < bytes(ownBytes);
         resolver = replacing;
         return less;
     }

@@ -1,5 +1,2 @@
-/**
- * Recorded predictions of imperative blocks, and data derived from them: live ranges of arrays, and
- * a graph.
- */
+/** Recorded predictions of imperative blocks, and the live ranges of their arrays. */
 package org.djlplan.memplan.internal.source.block;

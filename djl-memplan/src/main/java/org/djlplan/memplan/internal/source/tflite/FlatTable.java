@@ -78,21 +78,6 @@ public record FlatTable(String type, Map<String, Object> fields) {
         return (Integer) valueOf(field);
     }
 
-    /** Returns a field of type uint or long, its default if it is not stored. */
-    public long longValue(String field) {
-        return (Long) valueOf(field);
-    }
-
-    /** Returns a field of type float, its default if it is not stored. */
-    public float floatValue(String field) {
-        return (Float) valueOf(field);
-    }
-
-    /** Returns a field of type bool, its default if it is not stored. */
-    public boolean boolValue(String field) {
-        return (Boolean) valueOf(field);
-    }
-
     /** Returns a vector of ints, empty if it is not stored. */
     public List<Integer> ints(String field) {
         return ((List<?>) valueOf(field)).stream().map(Integer.class::cast).toList();

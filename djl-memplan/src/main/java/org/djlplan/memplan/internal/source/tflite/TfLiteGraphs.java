@@ -9,7 +9,6 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /** Converts the first subgraph of a {@code .tflite} file to a graph. */
 public final class TfLiteGraphs {
@@ -84,29 +83,5 @@ public final class TfLiteGraphs {
             }
         }
         return mutated;
-    }
-
-    /**
-     * Returns the names of the subgraphs that the graph leaves out, {@code subgraphs[i]} for
-     * unnamed ones. Operators such as {@code WHILE} call them; the engine plans them itself.
-     */
-    public static List<String> leftOutSubgraphs(TfLiteFile file) {
-        ImmutableList.Builder<String> names = ImmutableList.builder();
-        for (int i = 1; i < file.subgraphs().size(); i++) {
-            String name = file.subgraphs().get(i).name();
-            names.add(name.isEmpty() ? "subgraphs[" + i + "]" : name);
-        }
-        return names.build();
-    }
-
-    /** Returns the names of the custom operators that any subgraph uses, without prefix. */
-    public static Set<String> customOperators(TfLiteFile file) {
-        return ImmutableSet.copyOf(
-                file.subgraphs().stream()
-                        .flatMap(subgraph -> subgraph.operators().stream())
-                        .map(file::codeOf)
-                        .filter(TfLiteOperatorCode::isCustom)
-                        .map(TfLiteOperatorCode::customCode)
-                        .toList());
     }
 }

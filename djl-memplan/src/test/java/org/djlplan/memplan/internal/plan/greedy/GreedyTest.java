@@ -2,45 +2,35 @@ package org.djlplan.memplan.internal.plan.greedy;
 
 import static org.djlplan.memplan.testing.Vectors.records;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
-import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
-import org.djlplan.memplan.internal.plan.PlanValidator;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.OperatorProfiles;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
-import org.djlplan.memplan.testing.Problems;
+import org.djlplan.memplan.testing.OffsetStrategyContract;
 import org.junit.jupiter.api.Test;
 
-class GreedyTest {
+class GreedyTest extends OffsetStrategyContract {
 
-    private static final List<OffsetStrategy> ALL =
-            List.of(new GreedyBySize(), new GreedyByBreadth(), new RepeatedGreedy(), new Naive());
+    @Override
+    protected List<OffsetStrategy> strategies() {
+        return List.of(
+                new GreedyBySize(), new GreedyByBreadth(), new RepeatedGreedy(), new Naive());
+    }
 
     private static List<Long> offsets(OffsetStrategy strategy, List<UsageRecord> records) {
         OffsetPlan plan = strategy.plan(new PlanningProblem(records));
         return records.stream().map(r -> plan.offsetOf(r.tensor())).toList();
-    }
-
-    private static long total(OffsetStrategy strategy, List<UsageRecord> records) {
-        return strategy.plan(new PlanningProblem(records)).totalBytes();
     }
 
     @Test
@@ -65,63 +55,6 @@ class GreedyTest {
         assertEquals(List.of(0L, 2L, 5L), offsets(new Naive(), records(0, 0, 2, 1, 1, 3, 2, 2, 4)));
     }
 
-    @Test
-    void plan_noRecords_isEmpty() {
-        for (OffsetStrategy strategy : ALL) {
-            assertEquals(0, total(strategy, List.of()));
-        }
-    }
-
-    @Test
-    void plan_arenaOverflows_isAnError() {
-        List<UsageRecord> huge =
-                List.of(
-                        new UsageRecord(0, 0, 1, Long.MAX_VALUE),
-                        new UsageRecord(1, 1, 2, Long.MAX_VALUE));
-        for (OffsetStrategy strategy : ALL) {
-            assertThrows(ArithmeticException.class, () -> total(strategy, huge));
-        }
-    }
-
-    @Test
-    void greedy_thirtyThousandRecords_isValid() {
-        PlanningProblem problem = new PlanningProblem(Problems.many(30_000));
-        // Guards against quadratic time, with which it would seem to hang.
-        assertTimeoutPreemptively(
-                Duration.ofMinutes(2),
-                () -> {
-                    for (OffsetStrategy strategy :
-                            List.of(new GreedyBySize(), new GreedyByBreadth(), new Naive())) {
-                        OffsetPlan plan = strategy.plan(problem);
-                        assertEquals(List.of(), PlanValidator.violations(plan, 64));
-                        assertTrue(plan.totalBytes() >= LowerBounds.offsetBytes(problem.records()));
-                    }
-                });
-    }
-
-    @Property(tries = 300)
-    void plan_anyProblem_isValidAndNotBelowTheBound(@ForAll("problems") PlanningProblem problem) {
-        for (OffsetStrategy strategy : ALL) {
-            OffsetPlan plan = strategy.plan(problem);
-            assertEquals(List.of(), PlanValidator.violations(plan, 1), strategy::name);
-            assertTrue(plan.totalBytes() >= LowerBounds.offsetBytes(problem.units()));
-            for (List<Integer> members : problem.aliasClasses()) {
-                assertEquals(1, members.stream().map(plan::offsetOf).distinct().count());
-            }
-        }
-    }
-
-    @Property(tries = 100)
-    void plan_recordsInAnyOrder_isTheSame(
-            @ForAll("problems") PlanningProblem problem, @ForAll Random random) {
-        List<UsageRecord> shuffled = new ArrayList<>(problem.records());
-        Collections.shuffle(shuffled, random);
-        PlanningProblem again = new PlanningProblem(shuffled, problem.aliasClasses());
-        for (OffsetStrategy strategy : ALL) {
-            assertEquals(strategy.plan(problem).unitOffsets(), strategy.plan(again).unitOffsets());
-        }
-    }
-
     @Property(tries = 300)
     void byBreadth_anyProblem_placesOperatorByOperator(
             @ForAll("problems") PlanningProblem problem) {
@@ -135,10 +68,5 @@ class GreedyTest {
                 .filter(unit -> assigned.add(unit.tensor()))
                 .forEach(order::add);
         assertEquals(PlacedUnits.inOrder(order), new GreedyByBreadth().plan(problem).unitOffsets());
-    }
-
-    @Provide
-    Arbitrary<PlanningProblem> problems() {
-        return Problems.aliased();
     }
 }

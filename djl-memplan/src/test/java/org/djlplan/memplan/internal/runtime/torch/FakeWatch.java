@@ -32,6 +32,12 @@ final class FakeWatch implements AllocationWatch {
     /** The outcome of a prediction with a plan. */
     volatile Outcome placed = outcome(0, 0);
 
+    /** What each prediction needs. */
+    volatile long neededBytes;
+
+    /** The limit of the last prediction that has one. */
+    volatile long limitBytes;
+
     static Outcome outcome(long reachedBytes, long mostBytes) {
         long[] counters = new long[RunCounters.COUNT];
         counters[RunCounters.REACHED] = reachedBytes;
@@ -99,6 +105,17 @@ final class FakeWatch implements AllocationWatch {
             assertFalse(paused, "paused twice");
             paused = true;
             return false;
+        }
+
+        @Override
+        public void limit(long bytes) {
+            limitBytes = bytes;
+        }
+
+        @Override
+        public long neededBytes() {
+            assertFalse(finished, "asked after it was finished");
+            return neededBytes;
         }
 
         @Override

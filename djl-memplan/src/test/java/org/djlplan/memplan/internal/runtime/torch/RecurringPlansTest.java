@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.runtime.FakeArenas;
+import org.djlplan.memplan.internal.runtime.InputSizes;
 import org.djlplan.memplan.internal.runtime.PredictionTally;
 import org.djlplan.memplan.internal.source.trace.Allocation;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
@@ -41,6 +42,7 @@ class RecurringPlansTest {
             new TorchArenas(
                     watch,
                     new FakeArenas().pool(),
+                    false,
                     TorchPrediction.Guard.handing(
                             problem -> {
                                 throw new AssertionError(problem);
@@ -60,7 +62,7 @@ class RecurringPlansTest {
     }
 
     private void predict(PredictionKind kind) {
-        end(plans.begin(kind, 3).orElseThrow());
+        end(plans.begin(kind, InputSizes.UNKNOWN).orElseThrow());
     }
 
     private static void end(TorchPrediction prediction) {
@@ -158,7 +160,7 @@ class RecurringPlansTest {
         predictUntilPlanned();
         watch.placed = FakeWatch.diverged();
         for (int i = 0; i < 9; i++) {
-            TorchPrediction failing = plans.begin(KIND, 3).orElseThrow();
+            TorchPrediction failing = plans.begin(KIND, InputSizes.UNKNOWN).orElseThrow();
             failing.fail();
             end(failing);
         }
@@ -182,7 +184,7 @@ class RecurringPlansTest {
     @Test
     void begin_whileAnotherRuns_isOnline() {
         predictUntilPlanned();
-        TorchPrediction first = plans.begin(KIND, 3).orElseThrow();
+        TorchPrediction first = plans.begin(KIND, InputSizes.UNKNOWN).orElseThrow();
         predict(KIND);
         assertEquals(1, watch.replays.get());
         end(first);
@@ -200,7 +202,7 @@ class RecurringPlansTest {
     @Test
     void close_predictionRuns_endsAfterwards() {
         predictUntilPlanned();
-        TorchPrediction running = plans.begin(KIND, 3).orElseThrow();
+        TorchPrediction running = plans.begin(KIND, InputSizes.UNKNOWN).orElseThrow();
         plans.close();
         end(running);
         predict(KIND);

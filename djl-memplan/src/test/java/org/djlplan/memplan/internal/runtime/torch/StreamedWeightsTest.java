@@ -14,6 +14,7 @@ import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.BudgetResolver;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.store.Store;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.report.WeightIo;
@@ -29,6 +30,15 @@ class StreamedWeightsTest {
 
     @TempDir private Path folder;
     private StreamedWeights weights;
+    private final TorchArenas arenas =
+            new TorchArenas(
+                    new FakeWatch(),
+                    new ArenaPool(),
+                    true,
+                    TorchPrediction.Guard.handing(
+                            problem -> {
+                                throw new AssertionError(problem);
+                            }));
 
     /** A store without memory. */
     private static final class FailingStore implements Store<WeightTrace> {
@@ -42,9 +52,6 @@ class StreamedWeightsTest {
         public void save(StoreKey key, WeightTrace value) {
             throw new AssertionError();
         }
-
-        @Override
-        public void flush() {}
     }
 
     @BeforeEach
@@ -72,7 +79,7 @@ class StreamedWeightsTest {
         FutureTask<Integer> pass =
                 new FutureTask<>(
                         () -> {
-                            weights.beginOneOff().orElseThrow().end();
+                            weights.beginOneOff(arenas).orElseThrow().end(0, false);
                             return 1;
                         });
         new Thread(pass).start();
@@ -82,15 +89,15 @@ class StreamedWeightsTest {
     @Test
     void begin_fails_leavesTheTurnToOthers() throws Exception {
         weights.keep(new FailingStore(), new StoreKey("model", Map.of()));
-        assertThrows(IllegalStateException.class, () -> weights.begin(KIND, 0));
+        assertThrows(IllegalStateException.class, () -> weights.begin(KIND, arenas));
         assertEquals(1, passOnOtherThread());
     }
 
     @Test
     void beginOneOff_ended_leavesTheTurnToOthers() throws Exception {
-        StreamedWeights.Turn outer = weights.beginOneOff().orElseThrow();
-        assertEquals(Optional.empty(), weights.beginOneOff());
-        outer.end();
+        StreamedWeights.Turn outer = weights.beginOneOff(arenas).orElseThrow();
+        assertEquals(Optional.empty(), weights.beginOneOff(arenas));
+        outer.end(0, false);
         assertEquals(1, passOnOtherThread());
     }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
@@ -39,7 +40,7 @@ class WeightBudgetTest {
                 new WeightNames(
                         () -> Map.of("linear", 2 * PIECE),
                         () -> List.of(new WeightFile.Block(PIECE, 2 * PIECE)));
-        return new WeightBudget("model", bytes(bytes), bestEffort, other, names);
+        return new WeightBudget("model", bytes(bytes), bestEffort, other, PIECE, names);
     }
 
     private static BudgetTooSmallException cause(IllegalStateException problem) {
@@ -47,22 +48,30 @@ class WeightBudgetTest {
     }
 
     /** Two pieces are used at once. */
-    private void learn() {
+    private Optional<StreamedKind> learnt() {
         kind.learn(WeightTraces.of(1, 2, 1));
+        return Optional.of(kind);
+    }
+
+    private void settle(WeightBudget budget) {
+        for (int i = 0; i < OtherMemory.SETTLING; i++) {
+            budget.predicted();
+        }
     }
 
     @Test
-    void checkAtLoad_engineAndOnePieceDoNotFit_fails() {
-        assertDoesNotThrow(() -> budget(ENGINE + PIECE, false).checkAtLoad(PIECE));
-        assertDoesNotThrow(() -> budget(1, true).checkAtLoad(PIECE));
+    void check_noRoomForAnyPrediction_fails() {
+        assertDoesNotThrow(() -> budget(ENGINE + PIECE, false).check(Optional.empty(), 0, 0));
+        assertDoesNotThrow(() -> budget(1, true).check(Optional.empty(), 0, 0));
         IllegalStateException problem =
                 assertThrows(
                         IllegalStateException.class,
-                        () -> budget(ENGINE + PIECE - 1, false).checkAtLoad(PIECE));
+                        () -> budget(ENGINE + PIECE - 1, false).check(Optional.empty(), 0, 0));
         assertEquals(ENGINE + PIECE, cause(problem).leastBytes());
         assertEquals(
-                "model: a budget of 25.0 MB is too small: the engine takes 24.0 MB, and one piece of"
-                        + " the weights up to 1.0 MB; at least 25.1 MB",
+                "model: a budget of 31.0 MB is too small: at least 31.1 MB, of which 30.0 MB are"
+                        + " for the engine, 1.0 MB for weights that one operator uses at once, and"
+                        + " 0 bytes for activations and outputs",
                 problem.getMessage());
     }
 
@@ -70,92 +79,84 @@ class WeightBudgetTest {
     void windowBytes_isTheRestOnceTheEngineIsMeasured() {
         WeightBudget budget = budget(100 * MEGA, false);
         assertEquals(0, budget.windowBytes(ARENA, 0));
-        for (int i = 0; i < OtherMemory.SETTLING; i++) {
-            budget.predicted();
-        }
+        settle(budget);
         assertEquals(100 * MEGA - ENGINE - ARENA, budget.windowBytes(ARENA, 0));
     }
 
     @Test
-    void judge_nothingIsRecorded_accepts() {
-        assertDoesNotThrow(() -> budget(1, false).judge(kind, ARENA, 0));
+    void check_kindIsNotKnown_countsOnePiece() {
+        Optional<StreamedKind> unknown = Optional.of(kind);
+        assertDoesNotThrow(() -> budget(ENGINE + PIECE, false).check(unknown, 0, 0));
+        assertEquals(ARENA, budget(ENGINE + PIECE + ARENA, false).limitBytes(unknown, 0));
     }
 
     @Test
-    void judge_certainlyTooSmall_failsAndNamesTheWeight() {
-        learn();
+    void check_tooSmallForAPrediction_failsAndNamesTheWeight() {
+        Optional<StreamedKind> known = learnt();
         long least = ENGINE + ARENA + 2 * PIECE;
-        assertDoesNotThrow(() -> budget(least, false).judge(kind, ARENA, 0));
+        assertDoesNotThrow(() -> budget(least, false).check(known, ARENA, 0));
         IllegalStateException problem =
                 assertThrows(
                         IllegalStateException.class,
-                        () -> budget(least - 1, false).judge(kind, ARENA, 0));
+                        () -> budget(least - 1, false).check(known, ARENA, 0));
         assertEquals(least, cause(problem).leastBytes());
         assertTrue(
-                problem.getMessage().contains("2.1 MB of weights at once (linear); at least"),
+                problem.getMessage()
+                        .contains("2.1 MB for weights that one operator uses at once (linear)"),
                 problem::getMessage);
     }
 
     @Test
-    void judge_bestEffort_warnsOnceWhenTheEngineIsMeasured() {
-        learn();
+    void check_bestEffort_warnsOnce() {
+        Optional<StreamedKind> known = learnt();
         WeightBudget budget = budget(1, true);
         try (LogCapture log = new LogCapture()) {
-            budget.judge(kind, ARENA, 0);
-            assertEquals(List.of(), log.lines("WARN"));
-            for (int i = 0; i < OtherMemory.SETTLING; i++) {
-                budget.predicted();
-            }
-            budget.judge(kind, ARENA, 0);
-            budget.judge(kind, ARENA, 0);
+            budget.check(known, ARENA, 0);
+            budget.check(known, ARENA, 0);
             assertEquals(1, log.lines("WARN").size());
         }
     }
 
-    /** Other code may have allocated the measured bytes. */
     @Test
-    void judge_tooSmallForWhatWasMeasuredOnly_goesOn() {
-        learn();
-        grown = 40 * MEGA;
-        WeightBudget budget = budget(ENGINE + ARENA + 2 * PIECE, false);
-        budget.predicted();
-        assertTrue(budget.leastBytes(2 * PIECE, ARENA) > ENGINE + ARENA + 2 * PIECE);
-        assertDoesNotThrow(() -> budget.judge(kind, ARENA, 0));
+    void limitBytes_isWhatTheEngineAndTheWeightsLeave() {
+        Optional<StreamedKind> known = learnt();
+        long least = ENGINE + ARENA + 2 * PIECE;
+        assertEquals(ARENA, budget(least, false).limitBytes(known, 0));
+        assertEquals(least, budget(least, false).leastBytes(known, ARENA));
+        assertEquals(Long.MAX_VALUE, budget(least, true).limitBytes(known, 0));
     }
 
+    /** Other code may have allocated the measured bytes. */
     @Test
-    void judge_wasHeldForLong_goesOnWithLess() {
-        learn();
+    void limitBytes_moreMemoryIsMeasured_isTheSame() {
+        Optional<StreamedKind> known = learnt();
+        grown = 40 * MEGA;
         WeightBudget budget = budget(ENGINE + ARENA + 2 * PIECE, false);
-        budget.judge(kind, ARENA, 0);
-        assertFalse(kind.isAccepted(), "not yet predicted");
-        for (int i = 0; i < OtherMemory.SETTLING; i++) {
-            kind.predicted();
-        }
-        budget.judge(kind, ARENA, 0);
-        assertTrue(kind.isAccepted());
-        assertDoesNotThrow(() -> budget.judge(kind, 2 * ARENA, 0));
+        settle(budget);
+        assertEquals(ARENA, budget.limitBytes(known, 0));
+        assertTrue(budget.windowBytes(ARENA, 0) < 2 * PIECE);
     }
 
     @Test
     void replace_returnsWhetherItIsLess() throws Exception {
         WeightBudget budget = budget(100 * MEGA, false);
-        assertTrue(budget.replace(bytes(90 * MEGA), PIECE, ARENA, 0));
-        assertFalse(budget.replace(bytes(95 * MEGA), PIECE, ARENA, 0));
+        assertTrue(budget.replace(bytes(90 * MEGA), learnt(), ARENA));
+        assertFalse(budget.replace(bytes(95 * MEGA), learnt(), ARENA));
         assertEquals(95 * MEGA, budget.bytes(0));
     }
 
     @Test
-    void replace_tooSmall_keepsTheBudget() {
+    void replace_noRoomForAnyPrediction_keepsTheBudget() throws Exception {
         WeightBudget budget = budget(100 * MEGA, false);
-        long least = ENGINE + ARENA + PIECE;
+        long least = ENGINE + 2 * PIECE;
         BudgetTooSmallException problem =
                 assertThrows(
                         BudgetTooSmallException.class,
-                        () -> budget.replace(bytes(least - 1), PIECE, ARENA, 0));
+                        () -> budget.replace(bytes(least - 1), learnt(), ARENA));
         assertEquals(least, problem.leastBytes());
         assertEquals(100 * MEGA, budget.bytes(0));
-        assertDoesNotThrow(() -> budget(100 * MEGA, true).replace(bytes(1), PIECE, ARENA, 0));
+        assertTrue(budget.replace(bytes(least), learnt(), ARENA));
+        assertTrue(budget(100 * MEGA, true).replace(bytes(1), learnt(), ARENA));
     }
 
     /** The container's memory includes the model's own. */
@@ -166,7 +167,7 @@ class WeightBudgetTest {
         MemoryRoom room = new MemoryRoom(limit, ENGINE + ARENA + window, 0);
         BudgetResolver auto = new BudgetResolver(new Budget.Auto(), 1, () -> room, () -> 0);
         WeightBudget budget = budget(limit, false);
-        budget.replace(auto, PIECE, ARENA, window);
+        budget.replace(auto, learnt(), ARENA + window);
         assertEquals(limit - limit / 20, budget.bytes(ARENA + window));
     }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.List;
+import org.djlplan.memplan.testing.RecordingSketch;
 import org.junit.jupiter.api.Test;
 
 class LivenessTraceTest {

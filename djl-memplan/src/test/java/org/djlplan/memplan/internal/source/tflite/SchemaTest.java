@@ -53,9 +53,6 @@ class SchemaTest {
         assertEquals(2, options.intValue("stride_w"));
         assertEquals(0, options.intValue("stride_h"));
         assertEquals(1, options.intValue("dilation_w_factor"));
-        assertEquals(true, FlatTable.of("AddOptions").boolValue("pot_scale_int16"));
-        assertEquals(1L, FlatTable.of("CallOptions").with("subgraph", 1L).longValue("subgraph"));
-        assertEquals(0f, FlatTable.of("LeakyReluOptions").floatValue("alpha"));
         assertEquals(List.of(), FlatTable.of("ReshapeOptions").ints("new_shape"));
         assertEquals(Optional.empty(), FlatTable.of("DimensionMetadata").table("array_segments"));
     }

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
@@ -71,18 +70,5 @@ class TfLiteGraphsTest {
         assertEquals(Storage.CONSTANT, weights.storage());
         assertEquals(file.buffers().get(1).region(), weights.region());
         assertEquals(3 * 3 * 3 * 2 * 4, weights.region().orElseThrow().lengthBytes());
-    }
-
-    @Test
-    void leftOutSubgraphs_namedAndUnnamed_areDistinguished() {
-        assertEquals(
-                List.of("condition", "subgraphs[2]"),
-                TfLiteGraphs.leftOutSubgraphs(SampleModels.everything()));
-    }
-
-    @Test
-    void customOperators_ofEverySubgraph_areNamed() {
-        assertEquals(Set.of("MyOperator"), TfLiteGraphs.customOperators(SampleModels.everything()));
-        assertEquals(Set.of(), TfLiteGraphs.customOperators(SampleModels.tiny()));
     }
 }

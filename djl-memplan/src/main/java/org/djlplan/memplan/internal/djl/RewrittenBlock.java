@@ -1,0 +1,122 @@
+package org.djlplan.memplan.internal.djl;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Block;
+import ai.djl.nn.Parameter;
+import ai.djl.training.ParameterStore;
+import java.util.Optional;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
+import org.djlplan.memplan.internal.rewrite.ModuleInService;
+import org.djlplan.memplan.internal.rewrite.ModuleInService.Runner;
+import org.djlplan.memplan.internal.rewrite.Recipe;
+import org.djlplan.memplan.internal.rewrite.SampleInputs.Frequent;
+import org.djlplan.memplan.internal.rewrite.SampledRequests;
+import org.djlplan.memplan.internal.rewrite.TorchScriptBlock;
+import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter;
+import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
+import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
+
+/** A TorchScript block whose module can be rewritten once, while it serves. */
+final class RewrittenBlock implements AutoCloseable {
+
+    /** The fuser compiles in the second prediction of a shape. */
+    private static final int WARM_UPS = 3;
+
+    private final NDManager manager;
+    private final TorchScriptBlock loaded;
+    private final ModuleInService module;
+
+    /** Settings of the thread that loaded the model. */
+    private final TorchSettings settings = TorchSettings.current();
+
+    private Optional<ModuleRewriter> rewriter = Optional.empty();
+
+    /**
+     * @throws ReflectiveOperationException if the engine's block is not as expected
+     */
+    RewrittenBlock(Model model, Block block) throws ReflectiveOperationException {
+        manager = model.getNDManager();
+        loaded = TorchScriptBlock.of(block);
+        module = new ModuleInService(loaded);
+    }
+
+    /** Lets an object be closed in place of the block when the block's manager is closed. */
+    void closeWith(AutoCloseable replacement) throws ReflectiveOperationException {
+        loaded.closeWith(replacement);
+    }
+
+    /** Returns the engine's threads for each operator. */
+    int threads() {
+        return TorchSettings.threadsBySetting();
+    }
+
+    /** Returns whether parameters are trainable, whose gradients a rewritten module cannot have. */
+    boolean isTrainable() {
+        return loaded.block().getParameters().values().stream()
+                .filter(Parameter::isInitialized)
+                .map(Parameter::getArray)
+                .anyMatch(NDArray::hasGradient);
+    }
+
+    /** Returns the block's pass with the current module. */
+    InferencePass serving(InferencePass stock) {
+        return (parameters, inputs, params) ->
+                module.run(
+                        () -> ArrayTypes.of(inputs),
+                        () -> stock.forward(parameters, inputs, params));
+    }
+
+    /**
+     * Replaces the loaded module by a rewritten one. Not thread-safe, but predictions may run.
+     *
+     * @param requests warm the new module up
+     * @throws Exception if the module cannot be built or run; the loaded one stays
+     */
+    void rewrite(Recipe recipe, SampledRequests requests) throws Exception {
+        TorchSettings before = TorchSettings.current();
+        settings.withoutGradients().install();
+        try {
+            // Stays open with the model, whose predictions may need the fuser.
+            ModuleRewriter opened = ModuleRewriter.open();
+            rewriter = Optional.of(opened);
+            module.rewrite(opened, recipe, (fresh, runner) -> warmUp(fresh, requests, runner));
+        } finally {
+            before.install();
+        }
+    }
+
+    private void warmUp(TorchScriptBlock fresh, SampledRequests requests, Runner runner) {
+        ParameterStore parameters = new ParameterStore(manager, false);
+        for (int i = 0; i < WARM_UPS; i++) {
+            for (Frequent each : requests.measured()) {
+                try (NDManager scope = manager.newSubManager()) {
+                    NDList arrays = each.inputs().create(scope);
+                    ImmutableList<ArrayType> types = ArrayTypes.of(arrays);
+                    Object unused =
+                            runner.run(
+                                    types,
+                                    () ->
+                                            TorchMemory.runUnplanned(
+                                                    () ->
+                                                            fresh.block()
+                                                                    .forward(
+                                                                            parameters,
+                                                                            arrays,
+                                                                            false)));
+                }
+            }
+        }
+    }
+
+    /** Deletes the module. No rewriting may run. */
+    @Override
+    public void close() {
+        loaded.close();
+        rewriter.ifPresent(ModuleRewriter::close);
+    }
+}

@@ -1,0 +1,52 @@
+package org.djlplan.memplan.internal.measure;
+
+import com.google.gson.JsonObject;
+import java.nio.file.Path;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.Tolerance;
+
+/** The request to a measuring process to open a model. */
+interface ModelRequest {
+
+    /** Returns the model's file. */
+    Path file();
+
+    /** Returns the value of {@code delegation.delegate}, or the engine's name. */
+    String delegate();
+
+    /** Returns whether the delegate is custom, not the engine's. */
+    boolean ownDelegate();
+
+    /** Returns whether the process loads DJL and its PyTorch engine. */
+    boolean usesDjl();
+
+    /**
+     * Returns the priority of a process in the background, as Linux's nice value: 19 leaves it a
+     * fiftieth of a core that it shares with a busy thread, 10 a tenth.
+     */
+    int niceness();
+
+    /** Returns the memory that the process needs. */
+    MemoryNeed need();
+
+    /**
+     * Opens the model in this process.
+     *
+     * @throws Exception if it cannot be opened; the message says why
+     */
+    CandidateRunner open() throws Exception;
+
+    JsonObject toJson();
+
+    /** Parses the result of {@link #toJson}; throws a RuntimeException if it is something else. */
+    static ModelRequest fromJson(JsonObject json) {
+        return json.has(TorchModelRequest.SAMPLES)
+                ? TorchModelRequest.fromJson(json)
+                : OpenModelRequest.fromJson(json);
+    }
+
+    /** Parses the field {@code tolerance}. */
+    static Tolerance tolerance(JsonObject json) {
+        return Tolerance.parse(json.get("tolerance").getAsString());
+    }
+}

@@ -1,0 +1,2 @@
+/** Benchmarks of rewritten TorchScript models. */
+package org.djlplan.integration.rewrite;

@@ -1,0 +1,248 @@
+package org.djlplan.integration.torch.rewrite;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.training.ParameterStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Output;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModel;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.internal.rewrite.Recipe;
+import org.djlplan.memplan.internal.rewrite.TorchScriptBlock;
+import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.spi.Precision;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tests weights of a lower precision: close outputs, or stock's with the reason in the report. */
+@OnEveryDjl
+class LowerPrecisionTest {
+
+    /** A lower precision is judged with the first predictions. */
+    private static final int JUDGED = 32;
+
+    /** Of outputs of two or three layers with random weights. */
+    private static final Map<String, Double> ERRORS =
+            Map.of("float16", 2e-3, "bfloat16", 2e-2, "int8", 4e-2);
+
+    private static final Pattern MEGABYTES =
+            Pattern.compile(".* ms in ([\\d.]+) MB, .* stock \\(([\\d.]+) MB\\).*");
+
+    /** On a busy machine no difference in time may be certain. */
+    private static final int ATTEMPTS = 3;
+
+    @TempDir Path folder;
+
+    @BeforeEach
+    void useOneThread() {
+        Torch.threads(1);
+    }
+
+    private static Map<String, String> permitted(String precision) {
+        return Map.of("delegation.precision", precision, "delegation.profile", "blocking:1s");
+    }
+
+    static Stream<Arguments> modelsAndRecipes() {
+        return Stream.of("attention", "embedding", "no_bias", "large_rows")
+                .flatMap(name -> Recipe.lower().stream().map(recipe -> Arguments.of(name, recipe)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("modelsAndRecipes")
+    void rewritten_layersWithAndWithoutBias_givesCloseOutputs(String name, Recipe recipe)
+            throws Exception {
+        TorchScriptModel model = TorchScriptModels.named(name);
+        try (ZooModel<NDList, NDList> stock = model.loadStock();
+                ModuleRewriter rewriter = ModuleRewriter.open()) {
+            TorchScriptBlock block = TorchScriptBlock.of(stock.getBlock());
+            TorchScriptBlock rewritten = block.rewritten(rewriter, recipe);
+            ParameterStore parameters = new ParameterStore(stock.getNDManager(), false);
+            for (ModelInputs inputs : model.inputSets()) {
+                double error =
+                        NearOutputs.relativeError(
+                                forward(block.block(), parameters, inputs),
+                                forward(rewritten.block(), parameters, inputs));
+                assertTrue(error > 0 && error < ERRORS.get(recipe.name()), name + ": " + error);
+            }
+        }
+    }
+
+    static Stream<Recipe> recipes() {
+        return Recipe.lower().stream();
+    }
+
+    @ParameterizedTest
+    @MethodSource("recipes")
+    void rewritten_emptyBatch_givesAnEmptyOutput(Recipe recipe) throws Exception {
+        try (ZooModel<NDList, NDList> stock =
+                        TorchScriptModels.named("outlier_channel").loadStock();
+                ModuleRewriter rewriter = ModuleRewriter.open();
+                NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            Block rewritten =
+                    TorchScriptBlock.of(stock.getBlock()).rewritten(rewriter, recipe).block();
+            ParameterStore parameters = new ParameterStore(stock.getNDManager(), false);
+            NDList empty = new NDList(manager.zeros(new Shape(0, 64)));
+            Shape shape = rewritten.forward(parameters, empty, false).head().getShape();
+            assertEquals(new Shape(0, 64), shape);
+        }
+    }
+
+    private static List<Output> forward(
+            Block block, ParameterStore parameters, ModelInputs inputs) {
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            return Output.copyOf(block.forward(parameters, inputs.create(manager, 1), false));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outlier_channel int8", "large_weights float16", "cnn_traced int8"})
+    void predict_tooInaccurateOrNotFaster_servesAtFullPrecision(String modelAndPrecision)
+            throws Exception {
+        String[] words = modelAndPrecision.split(" ");
+        TorchScriptModel model = TorchScriptModels.named(words[0]);
+        Path file = Torch.copy(model, folder);
+        ModelInputs inputs = model.inputSets().get(0);
+        List<List<Output>> expected = Torch.stock(file, inputs, JUDGED + 1);
+        try (ZooModel<NDList, NDList> permitting = Torch.load(file, permitted(words[1]));
+                Predictor<NDList, NDList> predictor = permitting.newPredictor()) {
+            for (int seed = 0; seed <= JUDGED; seed++) {
+                NearOutputs.assertNear(expected.get(seed), Torch.predict(predictor, inputs, seed));
+            }
+            DelegationReport report = Torch.report(permitting).delegation().orElseThrow();
+            String reason = report.reason();
+            if (words[0].equals("cnn_traced")) {
+                assertTrue(!report.delegate().equals("int8"), reason);
+            } else {
+                assertTrue(
+                        reason.contains(
+                                words[1] + " is refused: the relative error of an output is"),
+                        reason);
+            }
+        }
+    }
+
+    @Test
+    void predict_inputsWithNan_isRefusedWithTheReason() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("no_bias"), folder);
+        try (ZooModel<NDList, NDList> stock = Torch.loadStock(file);
+                ZooModel<NDList, NDList> permitting = Torch.load(file, permitted("int8"));
+                Predictor<NDList, NDList> stockPredictor = stock.newPredictor();
+                Predictor<NDList, NDList> predictor = permitting.newPredictor();
+                NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            for (int i = 0; i <= JUDGED; i++) {
+                float[] values = new float[4 * 16];
+                Arrays.fill(values, i);
+                values[i] = Float.NaN;
+                NDList inputs = new NDList(manager.create(values, new Shape(4, 16)));
+                NearOutputs.assertNear(
+                        Output.copyOf(stockPredictor.predict(inputs)),
+                        Output.copyOf(predictor.predict(inputs)));
+            }
+            String reason = Torch.report(permitting).delegation().orElseThrow().reason();
+            assertTrue(reason.contains("int8 is refused: "), reason);
+        }
+    }
+
+    @Test
+    void predict_fewerRequests_decidesNothing() throws Exception {
+        TorchScriptModel model = TorchScriptModels.named("attention");
+        Path file = Torch.copy(model, folder);
+        try (ZooModel<NDList, NDList> permitting = Torch.load(file, permitted("float16"))) {
+            for (int seed = 0; seed < JUDGED - 1; seed++) {
+                List<Output> unused = Torch.predict(permitting, model.inputSets().get(0), seed);
+            }
+            assertTrue(Torch.report(permitting).delegation().isEmpty());
+        }
+    }
+
+    @Test
+    void load_folderPermits_isAnError() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("attention"), folder);
+        Path properties = file.resolveSibling("serving.properties");
+        Files.writeString(properties, "delegation.precision=int8\n");
+        Exception refused = assertThrows(Exception.class, () -> Torch.load(file, Map.of()).close());
+        assertTrue(refused.toString().contains("delegation.precision"), refused.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"int4", "int8:2"})
+    void load_otherPrecision_isAnErrorThatListsTheValidOnes(String precision) throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("attention"), folder);
+        Exception refused =
+                assertThrows(Exception.class, () -> Torch.load(file, permitted(precision)).close());
+        assertTrue(
+                refused.toString().contains("must be float32, float16, bfloat16 or int8"),
+                refused.toString());
+    }
+
+    /**
+     * Half of the weights of this encoder are in linear layers, the others in embeddings. The
+     * kernels for 16 bits extend the 384 inputs of most layers to 512.
+     */
+    @ParameterizedTest
+    @CsvSource({"float16, 0.65", "int8, 0.35"})
+    @NeedsModels(RealModels.TORCHSCRIPT)
+    void predict_encoder_runsInFewerBytes(String precision, double most) throws Exception {
+        DelegationReport report = reportOfEncoder(precision);
+        for (int i = 1; i < ATTEMPTS && !report.delegate().equals(precision); i++) {
+            report = reportOfEncoder(precision);
+        }
+        assertEquals(precision, report.delegate(), report.reason());
+        Matcher bytes = MEGABYTES.matcher(report.reason());
+        assertTrue(bytes.matches(), report.reason());
+        double own = Double.parseDouble(bytes.group(1));
+        double stock = Double.parseDouble(bytes.group(2));
+        assertTrue(own <= most * stock, report.reason());
+    }
+
+    /** Returns what serves after the first predictions, all of which must be close to stock's. */
+    private DelegationReport reportOfEncoder(String precision) throws Exception {
+        Path file = Torch.copy(RealModels.TORCHSCRIPT.file("minilm"), folder);
+        double limit = Precision.parse(precision).orElseThrow().tolerance().hard().orElseThrow();
+        Map<String, String> options =
+                Map.of("delegation.precision", precision, "delegation.profile", "blocking:4s");
+        try (ZooModel<NDList, NDList> stock = Torch.loadStock(file);
+                ZooModel<NDList, NDList> permitting = Torch.load(file, options);
+                Predictor<NDList, NDList> predictor = permitting.newPredictor()) {
+            for (int seed = 0; seed <= JUDGED; seed++) {
+                // Of so many lengths that the fuser is no candidate.
+                ModelInputs text =
+                        new ModelInputs(List.of()).and(DataType.INT64, 1000, 1, 8 + seed % 8);
+                double error =
+                        NearOutputs.relativeError(
+                                Torch.predict(stock, text, seed),
+                                Torch.predict(predictor, text, seed));
+                assertTrue(error <= limit, seed + ": " + error);
+            }
+            return Torch.report(permitting).delegation().orElseThrow();
+        }
+    }
+}

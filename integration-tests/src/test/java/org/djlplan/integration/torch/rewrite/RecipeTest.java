@@ -1,0 +1,77 @@
+package org.djlplan.integration.torch.rewrite;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.engine.EngineException;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Block;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.training.ParameterStore;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Output;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModel;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.internal.rewrite.Recipe;
+import org.djlplan.memplan.internal.rewrite.TorchScriptBlock;
+import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Tests each recipe on small models, in this process. */
+@OnEveryDjl
+class RecipeTest {
+
+    private static final int RUNS = 4;
+
+    /**
+     * Models that are never rewritten, because their outputs are of few bits or amplify the last.
+     */
+    private static final Set<String> REFUSED =
+            Set.of("half", "bfloat16", "chaotic", "double_precision", "quantized", "training_norm");
+
+    static Stream<Arguments> modelsAndRecipes() {
+        return Stream.concat(
+                        TorchScriptModels.stateless().stream(),
+                        TorchScriptModels.hostile().stream())
+                .filter(model -> !model.stateful() && !REFUSED.contains(model.name()))
+                .flatMap(model -> Recipe.all().stream().map(each -> Arguments.of(model, each)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("modelsAndRecipes")
+    void rewritten_anyModel_givesNearlyTheSameOrFails(TorchScriptModel model, Recipe recipe)
+            throws Exception {
+        Torch.threads(1);
+        try (ZooModel<NDList, NDList> stock = model.loadStock();
+                ModuleRewriter rewriter = ModuleRewriter.open()) {
+            TorchScriptBlock block = TorchScriptBlock.of(stock.getBlock());
+            Block rewritten = block.rewritten(rewriter, recipe).block();
+            ParameterStore parameters = new ParameterStore(stock.getNDManager(), false);
+            for (ModelInputs inputs : model.inputSets()) {
+                try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+                    NDList arrays = inputs.create(manager, 1);
+                    List<Output> expected =
+                            Output.copyOf(block.block().forward(parameters, arrays, false));
+                    rewriter.fuse(recipe.fuses());
+                    for (int i = 0; i < RUNS; i++) {
+                        NearOutputs.assertNear(
+                                expected,
+                                Output.copyOf(rewritten.forward(parameters, arrays, false)));
+                    }
+                } catch (EngineException e) {
+                    // The fuser does not support every graph, and says so when it compiles.
+                    assertTrue(recipe.fuses(), e.getMessage());
+                } finally {
+                    rewriter.fuse(false);
+                }
+            }
+        }
+    }
+}
