@@ -187,15 +187,14 @@ class OperatorAcceptanceTest {
 
     /** Then no copies can be made, so its operators cannot be compared. */
     @Test
-    void admits_modelFileDeleted_acceptsOnlySmallDeviations() throws Exception {
+    void admits_modelFileDeleted_comparesTheOperatorsOfTheOpenFile() throws Exception {
         Path file = Files.copy(file("mobilenet_v2_int8_64"), folder.resolve("gone.tflite"));
         Candidate all = all(file, Delegates.XNNPACK);
         try (CandidateInterpreters runner = Served.candidates(file, Delegates.XNNPACK)) {
             Files.delete(file);
             List<OutputError> errors = runner.prepare(all).errors();
-            assertTrue(errors.get(0).byOperator().isEmpty(), errors.toString());
-            assertTrue(errors.get(0).difference() > 4, errors.toString());
-            assertFalse(Closeness.accepted(errors), errors.toString());
+            assertTrue(errors.get(0).byOperator().isPresent(), errors.toString());
+            assertTrue(Closeness.accepted(errors), errors.toString());
         }
     }
 

@@ -45,6 +45,9 @@ class SeveralModelsTest {
     private static final int LIGHT_CALLERS = 8;
     private static final int CALLS = 20;
 
+    /** A busy machine may run light predictions late. */
+    private static final int MOST_CALLS = 50 * CALLS;
+
     private static final Map<String, Integer> OPTIONS =
             Map.of("memplan.threads", 1, "memplan.workers", WORKERS);
 
@@ -137,6 +140,7 @@ class SeveralModelsTest {
         AtomicInteger overtaking = new AtomicInteger();
         AtomicInteger ofLight = new AtomicInteger();
         AtomicBoolean over = new AtomicBoolean();
+        int calls = 0;
         UnaryOperator<NDArray> large =
                 x -> {
                     before.incrementAndGet();
@@ -171,9 +175,10 @@ class SeveralModelsTest {
                                                     return ofLight.incrementAndGet();
                                                 })));
             }
-            for (int i = 0; i < CALLS; i++) {
+            while (calls < CALLS || ofLight.get() < CALLS && calls < MOST_CALLS) {
                 before.set(0);
                 assertEquals(2f, lonely.predict(1f));
+                calls++;
             }
             over.set(true);
             for (FutureTask<Void> each : callers) {
@@ -181,7 +186,7 @@ class SeveralModelsTest {
             }
         }
         // In order of arrival, nearly all of the 64 would be first.
-        assertTrue(overtaking.get() <= CALLERS / 4 * CALLS, overtaking + " began first");
+        assertTrue(overtaking.get() <= CALLERS / 4 * calls, overtaking + " began first");
         assertTrue(ofLight.get() >= CALLS, ofLight + " light predictions");
     }
 
