@@ -175,7 +175,7 @@ class SeveralModelsTest {
                                                     return ofLight.incrementAndGet();
                                                 })));
             }
-            while (calls < CALLS || ofLight.get() < CALLS && calls < MOST_CALLS) {
+            while (calls < CALLS || (ofLight.get() < CALLS && calls < MOST_CALLS)) {
                 before.set(0);
                 assertEquals(2f, lonely.predict(1f));
                 calls++;

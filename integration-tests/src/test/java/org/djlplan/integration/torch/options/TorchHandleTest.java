@@ -165,7 +165,7 @@ class TorchHandleTest {
             assertEquals(3, predictions(registry, "true"));
             assertEquals(
                     Torch.report(model).peak().orElseThrow().predictionBytes(),
-                    registry.get("djlplan.peak.bytes").gauge().value());
+                    (long) registry.get("djlplan.peak.bytes").gauge().value());
             assertTrue(registry.get("djlplan.peak.process.bytes").gauge().value() > 1e6);
             assertEquals(0, predictions(registry, "false"));
         }

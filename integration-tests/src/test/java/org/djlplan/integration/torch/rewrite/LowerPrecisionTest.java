@@ -123,15 +123,14 @@ class LowerPrecisionTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"outlier_channel int8", "large_weights float16", "cnn_traced int8"})
-    void predict_tooInaccurateOrNotFaster_servesAtFullPrecision(String modelAndPrecision)
+    @CsvSource({"outlier_channel, int8", "large_weights, float16", "cnn_traced, int8"})
+    void predict_tooInaccurateOrNotFaster_servesAtFullPrecision(String name, String precision)
             throws Exception {
-        String[] words = modelAndPrecision.split(" ");
-        TorchScriptModel model = TorchScriptModels.named(words[0]);
+        TorchScriptModel model = TorchScriptModels.named(name);
         Path file = Torch.copy(model, folder);
         ModelInputs inputs = model.inputSets().get(0);
         List<List<Output>> expected = Torch.stock(file, inputs, JUDGED + 1);
-        try (ZooModel<NDList, NDList> permitting = Torch.load(file, permitted(words[1]));
+        try (ZooModel<NDList, NDList> permitting = Torch.load(file, permitted(precision));
                 Predictor<NDList, NDList> predictor = permitting.newPredictor()) {
             for (int seed = 0; seed <= JUDGED; seed++) {
                 NearOutputs.assertNear(expected.get(seed), Torch.predict(predictor, inputs, seed));
@@ -143,7 +142,7 @@ class LowerPrecisionTest {
             } else {
                 assertTrue(
                         reason.contains(
-                                words[1] + " is refused: the relative error of an output is"),
+                                precision + " is refused: the relative error of an output is"),
                         reason);
             }
         }

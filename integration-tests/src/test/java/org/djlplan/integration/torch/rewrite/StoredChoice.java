@@ -1,5 +1,7 @@
 package org.djlplan.integration.torch.rewrite;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import ai.djl.engine.Engine;
 import ai.djl.pytorch.jni.JniUtils;
 import java.io.IOException;
@@ -36,13 +38,14 @@ public final class StoredChoice {
                         JniUtils.getNumThreads(),
                         engine.getVersion(),
                         SampledRequests.none());
-        Tuning.of(
-                        new FakeModel(model, recipe),
-                        DelegationOptions.parse(Map.of()),
-                        false,
-                        Optional.empty())
-                .measure(table -> true)
-                .orElseThrow();
+        assertTrue(
+                Tuning.of(
+                                new FakeModel(model, recipe),
+                                DelegationOptions.parse(Map.of()),
+                                false,
+                                Optional.empty())
+                        .measure(table -> true)
+                        .isPresent());
     }
 
     /** A model of which one recipe seems to be the fastest. */
