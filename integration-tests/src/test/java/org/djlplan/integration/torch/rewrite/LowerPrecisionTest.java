@@ -137,7 +137,7 @@ class LowerPrecisionTest {
             }
             DelegationReport report = Torch.report(permitting).delegation().orElseThrow();
             String reason = report.reason();
-            if (words[0].equals("cnn_traced")) {
+            if (name.equals("cnn_traced")) {
                 assertTrue(!report.delegate().equals("int8"), reason);
             } else {
                 assertTrue(
