@@ -70,8 +70,8 @@ public final class RecipesApplication {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDList inputs = new NDList();
             List<ArrayType> types = new ArrayList<>();
-            for (String each : text.split("/")) {
-                String[] parts = each.split(":");
+            for (String each : text.split("/", -1)) {
+                String[] parts = each.split(":", -1);
                 long[] shape =
                         Arrays.stream(parts[0].split(",")).mapToLong(Long::parseLong).toArray();
                 int size = Math.toIntExact(new Shape(shape).size());

@@ -31,7 +31,7 @@ public final class RewrittenServiceApplication {
     public static void main(String[] args) throws Exception {
         System.setProperty("ai.djl.pytorch.num_threads", "1");
         List<SampleInputs> samples = new ArrayList<>();
-        for (String each : args[1].split(";")) {
+        for (String each : args[1].split(";", -1)) {
             samples.add(RecipesApplication.sample(each));
         }
         int callers = Integer.parseInt(args[3]);
