@@ -149,7 +149,7 @@ public final class CpuOutputs {
                 keepsState,
                 tolerance,
                 comparesOperators,
-                RandomValues.kinds(atShapes));
+                RandomValues.kinds(atShapes, comparesOperators));
     }
 
     /**

@@ -28,18 +28,27 @@ final class RandomValues {
     /**
      * Returns inputs of each kind that outputs are compared for: noise, soft images, zeros, noise
      * with negative numbers, and noise between 0 and 255, in case an application does not scale its
-     * images.
+     * images. A model of 8 bits gets noise and images alone: its numbers are scaled for the usual
+     * inputs, and others saturate.
      *
      * @param atShapes the model at each of the shapes that inputs have in turn
+     * @param ofEightBits whether the model computes with 8 bits
      */
-    static List<List<ByteBuffer>> kinds(List<Graph> atShapes) {
+    static List<List<ByteBuffer>> kinds(List<Graph> atShapes, boolean ofEightBits) {
         List<Function<Graph, List<ByteBuffer>>> kinds =
-                List.of(
-                        graph -> of(graph, 0),
-                        graph -> smooth(graph, 1),
-                        RandomValues::zeros,
-                        graph -> of(graph, 3, -1, 1),
-                        graph -> of(graph, 4, 0, MOST_BYTE));
+                ofEightBits
+                        ? List.of(
+                                graph -> of(graph, 0),
+                                graph -> smooth(graph, 1),
+                                graph -> of(graph, 2),
+                                graph -> smooth(graph, 3),
+                                graph -> of(graph, 4))
+                        : List.of(
+                                graph -> of(graph, 0),
+                                graph -> smooth(graph, 1),
+                                RandomValues::zeros,
+                                graph -> of(graph, 3, -1, 1),
+                                graph -> of(graph, 4, 0, MOST_BYTE));
         ImmutableList.Builder<List<ByteBuffer>> inputs = ImmutableList.builder();
         for (int i = 0; i < kinds.size(); i++) {
             inputs.add(kinds.get(i).apply(atShapes.get(i % atShapes.size())));

@@ -123,7 +123,7 @@ class RandomValuesTest {
     @Test
     void kinds_includeZerosNegativeNumbersAndPixelsUpTo255() {
         List<float[]> ranges = new ArrayList<>();
-        for (List<ByteBuffer> input : RandomValues.kinds(List.of(IMAGE))) {
+        for (List<ByteBuffer> input : RandomValues.kinds(List.of(IMAGE), false)) {
             List<Float> floats = floatsOf(input);
             ranges.add(new float[] {Collections.min(floats), Collections.max(floats)});
         }
@@ -136,7 +136,7 @@ class RandomValuesTest {
     /** The smallest float above 0 would change nothing. */
     @Test
     void moved_zeros_changeLikeNumbersBelowOne() {
-        List<ByteBuffer> zeros = RandomValues.kinds(List.of(IMAGE)).get(2);
+        List<ByteBuffer> zeros = RandomValues.kinds(List.of(IMAGE), false).get(2);
         for (float after : floatsOf(RandomValues.moved(IMAGE, zeros, false, new Random(1)))) {
             assertEquals(0x1p-24f, Math.abs(after), 0x1p-40f);
         }
