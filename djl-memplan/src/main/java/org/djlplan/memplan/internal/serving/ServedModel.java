@@ -11,6 +11,7 @@ import org.djlplan.memplan.internal.candidates.CpuOutputs;
 import org.djlplan.memplan.internal.candidates.OperatorCheck;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
+import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.Settling;
@@ -46,6 +47,9 @@ public final class ServedModel implements TfLiteModel {
 
     /** How long an interpreter that is not the model's last is kept without use. */
     private static final Duration IDLE_AFTER = Duration.ofSeconds(30);
+
+    /** For classes, outputs, and memory that the C library keeps. */
+    private static final long BYTES_TO_COMPARE = 32 << 20;
 
     private final OpenModel model;
 
@@ -307,13 +311,23 @@ public final class ServedModel implements TfLiteModel {
     /** Returns an output of the first requests that a new interpreter computes differently. */
     private Optional<String> difference(ModelInterpreter delegated) {
         try {
-            return runs.requests().isPresent()
+            return runs.requests().isPresent() && canCompare()
                     ? runs.requests().get().compare(runs.run(delegated), this::cpu)
                     : Optional.empty();
         } catch (UnplannableException | InterruptedException | RuntimeException e) {
             logger.debug("The first requests to {} are not compared", model.graph().name(), e);
             return Optional.empty();
         }
+    }
+
+    /** Returns whether memory is left for an interpreter of the CPU kernels, and what it loads. */
+    private boolean canCompare() {
+        long needed = 2 * described.neededBytes() + BYTES_TO_COMPARE;
+        boolean can = new Machine().memoryRoom().freeBytes() > needed;
+        if (!can) {
+            logger.debug("The first requests to {} are not compared", model.graph().name());
+        }
+        return can;
     }
 
     /** Compares the outputs of the first requests that a delegate served. */
@@ -324,6 +338,10 @@ public final class ServedModel implements TfLiteModel {
             return;
         }
         try {
+            if (!canCompare()) {
+                requests.close();
+                return;
+            }
             Optional<String> difference = requests.compareServed(this::cpu);
             if (difference.isPresent()) {
                 withdraw(difference.get(), candidates.choice().origin());
