@@ -15,7 +15,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param base makes a frozen copy of the module
  * @param replacements patterns to replace in the copy
  * @param fuses whether predictions need oneDNN's graph fuser, which compiles the graph for each
- *     shape of the inputs
+ *     shape of the inputs. No recipe does yet: libtorch 2.7.1 ends the process while it runs such a
+ *     graph of EfficientNet
  */
 public record Recipe(
         String name, Base base, ImmutableList<Replacement> replacements, boolean fuses) {
@@ -80,8 +81,7 @@ public record Recipe(
                             "packed-linear",
                             ModuleRewriter::freeze,
                             ImmutableList.of(new Replacement(LINEAR, PACKED_LINEAR)),
-                            false),
-                    new Recipe("onednn-graph", ModuleRewriter::freeze, ImmutableList.of(), true));
+                            false));
 
     /** Weights of linear layers and rows of embeddings in fewer bits, the most precise first. */
     private static final ImmutableList<Recipe> LOWER =

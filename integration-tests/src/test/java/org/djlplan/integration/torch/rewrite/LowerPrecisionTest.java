@@ -232,7 +232,6 @@ class LowerPrecisionTest {
                 ZooModel<NDList, NDList> permitting = Torch.load(file, options);
                 Predictor<NDList, NDList> predictor = permitting.newPredictor()) {
             for (int seed = 0; seed <= JUDGED; seed++) {
-                // Of so many lengths that the fuser is no candidate.
                 ModelInputs text =
                         new ModelInputs(List.of()).and(DataType.INT64, 1000, 1, 8 + seed % 8);
                 double error =
