@@ -22,9 +22,6 @@ std::mutex attach_lock;
 bool attached;
 functions torch;
 
-std::once_flag pass_registered;
-thread_local bool fuses;
-
 /* Writes the problem to `message`. */
 void tell(char *message, int64_t message_bytes, const char *problem) {
     if (message_bytes > 0) snprintf(message, (size_t)message_bytes, "%s", problem);
@@ -70,8 +67,6 @@ const char *find_all(void *library) {
     if (!find(library, TORCH_ELIMINATE_DEAD_CODE, torch.eliminate_dead_code)) {
         return TORCH_ELIMINATE_DEAD_CODE;
     }
-    if (!find(library, TORCH_REGISTER_PASS, torch.register_pass)) return TORCH_REGISTER_PASS;
-    if (!find(library, TORCH_FUSE, torch.fuse)) return TORCH_FUSE;
     if (!find(library, TORCH_FUNCTION_TABLE, torch.function_table)) return TORCH_FUNCTION_TABLE;
     return nullptr;
 }
@@ -121,10 +116,6 @@ function &forward_of(const module &module) {
 int64_t write(const std::string &text, char *out, int64_t capacity) {
     if (capacity > 0) memcpy(out, text.data(), std::min(text.size(), (size_t)capacity));
     return (int64_t)text.size();
-}
-
-void fuse_if_on(shared_graph &graph) {
-    if (fuses) torch.fuse(graph);
 }
 
 } // namespace
@@ -191,9 +182,4 @@ int64_t djlplan_rewrite_graph(int64_t module, char *out, int64_t capacity, char 
     return guarded<int64_t>(-1, message, message_bytes, [&] {
         return write(torch.text(forward_of(at(module)).graph.get(), false), out, capacity);
     });
-}
-
-void djlplan_rewrite_fuse(int on) {
-    fuses = on != 0;
-    if (fuses) std::call_once(pass_registered, [] { torch.register_pass(fuse_if_on); });
 }

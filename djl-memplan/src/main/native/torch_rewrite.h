@@ -1,7 +1,7 @@
 /*
  * The second native library of djl-plan, in C++ because libtorch throws exceptions: it rewrites
  * loaded TorchScript modules with passes of libtorch for which DJL has no API. It is loaded after
- * the engine, and has no other state than the fuser's.
+ * the engine, and keeps only the addresses of libtorch's functions.
  *
  * A module is DJL's handle, the address of a torch::jit::Module. Functions that return a module
  * return 0, and functions that return int another number than DJLPLAN_OK, if libtorch refuses; the
@@ -50,12 +50,6 @@ DJLPLAN_API int64_t djlplan_rewrite_methods(int64_t module, char *out, int64_t c
                                             char *message, int64_t message_bytes);
 DJLPLAN_API int64_t djlplan_rewrite_graph(int64_t module, char *out, int64_t capacity,
                                           char *message, int64_t message_bytes);
-
-/*
- * Turns oneDNN's graph fuser on or off for graphs that libtorch compiles on this thread. It
- * compiles a graph in the second prediction of a shape.
- */
-DJLPLAN_API void djlplan_rewrite_fuse(int on);
 
 #ifdef __cplusplus
 }

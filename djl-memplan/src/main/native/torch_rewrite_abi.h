@@ -76,7 +76,6 @@ struct rewriter {
 using filter =
     std::function<bool(const match &, const std::unordered_map<std::string, value *> &)>;
 
-
 /* The functions, and their symbols. */
 struct functions {
     returned_module (*freeze)(const module &, const no_names &preserved, bool optimize_numerics);
@@ -90,8 +89,6 @@ struct functions {
     void (*replace)(rewriter *, shared_graph &, const std::vector<filter> &);
     bool (*propagate_constants)(shared_graph &, bool ignore_custom_classes);
     void (*eliminate_dead_code)(const shared_graph &, unsigned char side_effects);
-    unsigned (*register_pass)(std::function<void(shared_graph &)>);
-    void (*fuse)(shared_graph &);
     void *function_table; /* GraphFunction's virtual table */
 };
 
@@ -123,9 +120,6 @@ struct functions {
     "_ZN5torch3jit19ConstantPropagationERSt10shared_ptrINS0_5GraphEEb"
 #define TORCH_ELIMINATE_DEAD_CODE                                                                  \
     "_ZN5torch3jit17EliminateDeadCodeERKSt10shared_ptrINS0_5GraphEENS0_19DCESideEffectPolicyE"
-#define TORCH_REGISTER_PASS                                                                        \
-    "_ZN5torch3jit16registerPostPassESt8functionIFvRSt10shared_ptrINS0_5GraphEEEE"
-#define TORCH_FUSE "_ZN5torch3jit5fuser6onednn9fuseGraphERSt10shared_ptrINS0_5GraphEE"
 #define TORCH_FUNCTION_TABLE "_ZTVN5torch3jit13GraphFunctionE"
 
 /* The entries of a virtual table begin after the offset to top and RTTI. */

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <string>
-#include <thread>
 #include <unistd.h>
 
 #define CHECK(condition)                                                                           \
@@ -101,23 +100,6 @@ static void check_refusals() {
     unload(module);
 }
 
-static void check_fuser() {
-    int64_t module = load("forward", "graph");
-    auto compile = symbol<void(int64_t)>("fake_compile");
-    djlplan_rewrite_fuse(0);
-    CHECK(symbol<int()>("fake_passes")() == 0);
-    djlplan_rewrite_fuse(1);
-    djlplan_rewrite_fuse(1);
-    CHECK(symbol<int()>("fake_passes")() == 1);
-    std::thread(compile, module).join();
-    CHECK(graph(module) == "graph");
-    compile(module);
-    djlplan_rewrite_fuse(0);
-    compile(module);
-    CHECK(graph(module) == "graph fused");
-    unload(module);
-}
-
 int main(int count, char **arguments) {
     CHECK(count == 3);
     CHECK(djlplan_rewrite_abi() == DJLPLAN_REWRITE_ABI);
@@ -130,7 +112,6 @@ int main(int count, char **arguments) {
         check_modules();
         check_texts();
         check_refusals();
-        check_fuser();
     } else if (expected == "another size") {
         CHECK(attach() == 0);
         int64_t module = load("forward", "linear");

@@ -1,7 +1,7 @@
 /*
  * The functions of libtorch that torch_rewrite.cpp calls, on modules and graphs that are only texts.
  * OLD: as in 2.1.1. LARGE: modules are larger. OTHER_LAYOUT: functions have another field.
- * NO_FUSER: a symbol is missing.
+ * NO_CLEANING: a symbol is missing.
  */
 #include <functional>
 #include <map>
@@ -153,21 +153,10 @@ bool ConstantPropagation(std::shared_ptr<Graph> &graph, bool ignore_custom_class
     return true;
 }
 
+#ifndef NO_CLEANING
 void EliminateDeadCode(const std::shared_ptr<Graph> &graph, DCESideEffectPolicy policy) {
     if (policy == DCESideEffectPolicy::DONT_DELETE) graph->text += " clean";
 }
-
-static std::vector<std::function<void(std::shared_ptr<Graph> &)>> passes;
-
-unsigned registerPostPass(std::function<void(std::shared_ptr<Graph> &)> pass) {
-    passes.push_back(std::move(pass));
-    return (unsigned)passes.size();
-}
-
-#ifndef NO_FUSER
-namespace fuser::onednn {
-void fuseGraph(std::shared_ptr<Graph> &graph) { graph->text += " fused"; }
-} // namespace fuser::onednn
 #endif
 } // namespace torch::jit
 
@@ -188,12 +177,6 @@ torch::jit::Module *fake_load(const char *name, const char *graph) {
     return new torch::jit::Module(torch::jit::made({{name, graph}}));
 }
 void fake_delete(torch::jit::Module *module) { delete module; }
-void fake_compile(torch::jit::Module *module) {
-    auto *forward =
-        static_cast<torch::jit::GraphFunction *>(module->object->type()->findMethod("forward"));
-    for (auto &pass : torch::jit::passes) pass(forward->graph);
-}
-int fake_passes() { return (int)torch::jit::passes.size(); }
 }
 
 #pragma GCC visibility pop

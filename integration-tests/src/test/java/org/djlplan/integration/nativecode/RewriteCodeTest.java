@@ -30,7 +30,7 @@ class RewriteCodeTest {
                         List.of("-DOLD", "sound"),
                         List.of("-DLARGE", "another size"),
                         List.of("-DOTHER_LAYOUT", "another layout"),
-                        List.of("-DNO_FUSER", "libtorch has no"))) {
+                        List.of("-DNO_CLEANING", "libtorch has no"))) {
             Path library = program.compileLibrary("libtorch_cpu.so", source, each.get(0));
             program.assertOk(checker, List.of(check.toString(), library.toString(), each.get(1)));
         }

@@ -46,7 +46,7 @@ final class ModelOptions {
     /**
      * Returns the model's file, which may be a TorchScript model.
      *
-     * @throws ParameterException if its name is not that of a model that can be measured
+     * @throws ParameterException if its name ends neither in .tflite nor in .pt
      * @throws IllegalStateException if the file cannot be read
      */
     Path fileOfEitherEngine() {
@@ -58,7 +58,7 @@ final class ModelOptions {
     /**
      * Returns the model's file.
      *
-     * @throws ParameterException if its name is not that of a TensorFlow Lite model
+     * @throws ParameterException if its name does not end in .tflite
      * @throws IllegalStateException if the file cannot be read
      */
     Path file() {

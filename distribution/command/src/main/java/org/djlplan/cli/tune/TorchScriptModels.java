@@ -70,7 +70,7 @@ final class TorchScriptModels {
                             .limit(SampledRequests.LEAST_COMPARED)
                             .toList();
             SampledRequests requests =
-                    new SampledRequests(List.of(new Frequent(compared.get(0), 1)), compared, 1);
+                    new SampledRequests(List.of(new Frequent(compared.get(0), 1)), compared);
             return new TorchDelegableModel(
                     file,
                     FileIdentity.text(file),

@@ -7,11 +7,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.training.ParameterStore;
-import java.util.Optional;
-import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.internal.rewrite.ModuleInService;
-import org.djlplan.memplan.internal.rewrite.ModuleInService.Runner;
 import org.djlplan.memplan.internal.rewrite.Recipe;
 import org.djlplan.memplan.internal.rewrite.SampleInputs.Frequent;
 import org.djlplan.memplan.internal.rewrite.SampledRequests;
@@ -19,12 +15,11 @@ import org.djlplan.memplan.internal.rewrite.TorchScriptBlock;
 import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /** A TorchScript block whose module can be rewritten once, while it serves. */
 final class RewrittenBlock implements AutoCloseable {
 
-    /** The fuser compiles in the second prediction of a shape. */
+    /** libtorch compiles a graph in its second prediction. */
     private static final int WARM_UPS = 3;
 
     private final NDManager manager;
@@ -33,8 +28,6 @@ final class RewrittenBlock implements AutoCloseable {
 
     /** Settings of the thread that loaded the model. */
     private final TorchSettings settings = TorchSettings.current();
-
-    private Optional<ModuleRewriter> rewriter = Optional.empty();
 
     /**
      * @throws ReflectiveOperationException if the engine's block is not as expected
@@ -66,9 +59,7 @@ final class RewrittenBlock implements AutoCloseable {
     /** Returns the block's pass with the current module. */
     InferencePass serving(InferencePass stock) {
         return (parameters, inputs, params) ->
-                module.run(
-                        () -> ArrayTypes.of(inputs),
-                        () -> stock.forward(parameters, inputs, params));
+                module.run(() -> stock.forward(parameters, inputs, params));
     }
 
     /**
@@ -80,34 +71,22 @@ final class RewrittenBlock implements AutoCloseable {
     void rewrite(Recipe recipe, SampledRequests requests) throws Exception {
         TorchSettings before = TorchSettings.current();
         settings.withoutGradients().install();
-        try {
-            // Stays open with the model, whose predictions may need the fuser.
-            ModuleRewriter opened = ModuleRewriter.open();
-            rewriter = Optional.of(opened);
-            module.rewrite(opened, recipe, (fresh, runner) -> warmUp(fresh, requests, runner));
+        try (ModuleRewriter rewriter = ModuleRewriter.open()) {
+            module.rewrite(rewriter, recipe, fresh -> warmUp(fresh, requests));
         } finally {
             before.install();
         }
     }
 
-    private void warmUp(TorchScriptBlock fresh, SampledRequests requests, Runner runner) {
+    private void warmUp(TorchScriptBlock fresh, SampledRequests requests) {
         ParameterStore parameters = new ParameterStore(manager, false);
         for (int i = 0; i < WARM_UPS; i++) {
             for (Frequent each : requests.measured()) {
                 try (NDManager scope = manager.newSubManager()) {
                     NDList arrays = each.inputs().create(scope);
-                    ImmutableList<ArrayType> types = ArrayTypes.of(arrays);
-                    Object unused =
-                            runner.run(
-                                    types,
-                                    () ->
-                                            TorchMemory.runUnplanned(
-                                                    () ->
-                                                            fresh.block()
-                                                                    .forward(
-                                                                            parameters,
-                                                                            arrays,
-                                                                            false)));
+                    NDList unused =
+                            TorchMemory.runUnplanned(
+                                    () -> fresh.block().forward(parameters, arrays, false));
                 }
             }
         }
@@ -117,6 +96,5 @@ final class RewrittenBlock implements AutoCloseable {
     @Override
     public void close() {
         loaded.close();
-        rewriter.ifPresent(ModuleRewriter::close);
     }
 }

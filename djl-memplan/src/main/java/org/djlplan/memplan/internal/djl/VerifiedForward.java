@@ -43,7 +43,7 @@ final class VerifiedForward implements InferencePass {
     private final Status status;
     private volatile boolean repeats = true;
 
-    /** What the comparison found. It does not retain the model. */
+    /** Whether the planned model is distrusted. Does not retain the model. */
     static final class Status {
 
         private volatile boolean distrusted;
@@ -56,7 +56,7 @@ final class VerifiedForward implements InferencePass {
 
     /**
      * @param model name for the warning
-     * @param status is told what the comparison found
+     * @param status set by the comparison
      */
     VerifiedForward(String model, InferencePass stock, InferencePass planned, Status status) {
         this.model = model;
@@ -94,7 +94,7 @@ final class VerifiedForward implements InferencePass {
         }
     }
 
-    /** Decides what it means that a planned pass did not give the expected outputs. */
+    /** Runs stock again, after planned outputs differed: if it repeats itself, stock serves. */
     private void note(
             List<Object> expected,
             ParameterStore parameters,
@@ -133,7 +133,7 @@ final class VerifiedForward implements InferencePass {
         }
     }
 
-    /** Returns copies of what the arrays contain. What cannot be read in both lists is equal. */
+    /** Returns copies of the arrays' values. Unreadable values equal each other. */
     private static List<Object> values(NDList arrays) {
         List<Object> copies = new ArrayList<>(arrays.size());
         for (NDArray array : arrays) {

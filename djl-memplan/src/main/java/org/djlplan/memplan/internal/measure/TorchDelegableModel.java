@@ -44,7 +44,7 @@ public record TorchDelegableModel(
     /** Why no process can be started; it does not change while this JVM runs. */
     private static volatile Optional<String> noProcess = Optional.empty();
 
-    /** Returns the same model with predictions with which it can be measured. */
+    /** Returns the same model with other requests to measure it. */
     public TorchDelegableModel with(SampledRequests others) {
         return new TorchDelegableModel(file, identity, cacheFolder, threads, libtorch, others);
     }

@@ -88,7 +88,6 @@ record TorchModelRequest(
         json.addProperty("threads", threads);
         json.addProperty("heapBytes", need.heapBytes());
         json.addProperty("candidateBytes", need.candidateBytes());
-        json.addProperty("shapes", requests.shapes());
         JsonArray samples = new JsonArray();
         requests.measured().forEach(each -> samples.add(toJson(each)));
         json.add(SAMPLES, samples);
@@ -137,7 +136,7 @@ record TorchModelRequest(
         return new TorchModelRequest(
                 Path.of(json.get("file").getAsString()),
                 json.get("identity").getAsString(),
-                new SampledRequests(samples, compared, json.get("shapes").getAsInt()),
+                new SampledRequests(samples, compared),
                 ModelRequest.tolerance(json),
                 json.get("threads").getAsInt(),
                 new MemoryNeed(

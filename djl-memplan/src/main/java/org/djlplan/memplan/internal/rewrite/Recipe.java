@@ -14,12 +14,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param name for reports and stored results
  * @param base makes a frozen copy of the module
  * @param replacements patterns to replace in the copy
- * @param fuses whether predictions need oneDNN's graph fuser, which compiles the graph for each
- *     shape of the inputs. No recipe does yet: libtorch 2.7.1 ends the process while it runs such a
- *     graph of EfficientNet
  */
-public record Recipe(
-        String name, Base base, ImmutableList<Replacement> replacements, boolean fuses) {
+public record Recipe(String name, Base base, ImmutableList<Replacement> replacements) {
 
     /** A linear layer, with or without a bias. */
     static final String LINEAR =
@@ -71,17 +67,13 @@ public record Recipe(
     /** The simplest one first. */
     private static final ImmutableList<Recipe> ALL =
             ImmutableList.of(
-                    new Recipe("frozen", ModuleRewriter::freeze, ImmutableList.of(), false),
+                    new Recipe("frozen", ModuleRewriter::freeze, ImmutableList.of()),
                     new Recipe(
-                            "optimize_for_inference",
-                            ModuleRewriter::optimize,
-                            ImmutableList.of(),
-                            false),
+                            "optimize_for_inference", ModuleRewriter::optimize, ImmutableList.of()),
                     new Recipe(
                             "packed-linear",
                             ModuleRewriter::freeze,
-                            ImmutableList.of(new Replacement(LINEAR, PACKED_LINEAR)),
-                            false));
+                            ImmutableList.of(new Replacement(LINEAR, PACKED_LINEAR))));
 
     /** Weights of linear layers and rows of embeddings in fewer bits, the most precise first. */
     private static final ImmutableList<Recipe> LOWER =
@@ -91,7 +83,7 @@ public record Recipe(
                     lower("int8", LowerPrecision.INT8));
 
     private static Recipe lower(String name, ImmutableList<Replacement> replacements) {
-        return new Recipe(name, ModuleRewriter::freeze, replacements, false);
+        return new Recipe(name, ModuleRewriter::freeze, replacements);
     }
 
     /** Makes a frozen copy of a module, which stays usable. */

@@ -43,7 +43,7 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
  * Runs stock and the recipes of a TorchScript model in this process. Each candidate loads the model
- * again, so that its memory is what it takes alone, as in service.
+ * again, so that its memory is measured apart from the others'.
  */
 public final class RecipeTrials implements CandidateRunner {
 
@@ -61,10 +61,10 @@ public final class RecipeTrials implements CandidateRunner {
     private final ProcessMemory memory = new ProcessMemory();
     private final Map<Candidate, Prepared> prepared = new HashMap<>();
 
-    /** At the measured shapes, and then at further ones that stock accepts; empty until needed. */
+    /** At the measured shapes, then at further shapes that stock accepts; empty until needed. */
     private Optional<Reference> reference = Optional.empty();
 
-    /** For all known requests, to judge a lower precision; empty until needed. */
+    /** For all known requests, by which lower precisions are judged; empty until needed. */
     private Optional<Reference> ofRequests = Optional.empty();
 
     /** Why no recipe may serve; empty if one may, or it is not known yet. */
@@ -75,14 +75,14 @@ public final class RecipeTrials implements CandidateRunner {
     /**
      * Outputs of stock.
      *
-     * @param inputs with which it ran
+     * @param inputs of its runs
      * @param forms the names, types and shapes of the outputs, by input
      */
     private record Reference(
             List<SampleInputs> inputs, CpuOutputs outputs, List<List<TensorInfo>> forms) {}
 
     /** A loaded model. */
-    private record Running(Model model, Block block, boolean fuses, ParameterStore parameters)
+    private record Running(Model model, Block block, ParameterStore parameters)
             implements AutoCloseable {
         @Override
         public void close() {
@@ -197,13 +197,11 @@ public final class RecipeTrials implements CandidateRunner {
                         inputs.get(0).graph(),
                         inputs.stream().map(SampleInputs::values).toList(),
                         accepted);
-        int unused = outputs.learn((values, i) -> run(stock, inputs.get(i), values, false), 1);
+        int unused = outputs.learn((values, i) -> run(stock, inputs.get(i), values), 1);
         return new Reference(
                 ImmutableList.copyOf(inputs),
                 outputs,
-                inputs.stream()
-                        .map(each -> forms(run(stock, each, each.values(), false)))
-                        .toList());
+                inputs.stream().map(each -> forms(run(stock, each, each.values()))).toList());
     }
 
     /** Returns the outputs of stock for all known requests. */
@@ -231,7 +229,7 @@ public final class RecipeTrials implements CandidateRunner {
 
     private boolean accepts(Running stock, SampleInputs inputs) {
         try {
-            List<OutputTensor> unused = run(stock, inputs, inputs.values(), false);
+            List<OutputTensor> unused = run(stock, inputs, inputs.values());
             return true;
         } catch (RuntimeException e) {
             return false;
@@ -246,7 +244,8 @@ public final class RecipeTrials implements CandidateRunner {
 
     private List<List<OutputTensor>> outputs(Running running, Reference expected)
             throws UnplannableException {
-        return expected.outputs().outputs((values, i) -> run(running, expected, i, values));
+        return expected.outputs()
+                .outputs((values, i) -> run(running, expected.inputs().get(i), values));
     }
 
     private Running load() throws IOException, MalformedModelException {
@@ -257,10 +256,7 @@ public final class RecipeTrials implements CandidateRunner {
                     file.getParent(), name.endsWith(".pt") ? name.replaceAll("\\.pt$", "") : name);
             requireLoaded(file, identity);
             return new Running(
-                    model,
-                    model.getBlock(),
-                    false,
-                    new ParameterStore(model.getNDManager(), false));
+                    model, model.getBlock(), new ParameterStore(model.getNDManager(), false));
         } catch (IOException | MalformedModelException | RuntimeException e) {
             model.close();
             throw e;
@@ -271,8 +267,7 @@ public final class RecipeTrials implements CandidateRunner {
             throws IOException,
                     MalformedModelException,
                     ReflectiveOperationException,
-                    RefusedException,
-                    CandidateException {
+                    RefusedException {
         Running stock = load();
         if (candidate.isStock()) {
             return stock;
@@ -281,22 +276,13 @@ public final class RecipeTrials implements CandidateRunner {
             Recipe recipe =
                     Recipe.named(candidate.recipe())
                             .orElseThrow(() -> new IllegalArgumentException(candidate.recipe()));
-            if (recipe.fuses() && requests.shapes() > SampledRequests.MOST_MEASURED) {
-                throw new CandidateException(
-                        Kind.REFUSED,
-                        "it compiles for each shape, and %d shapes occurred"
-                                .formatted(requests.shapes()));
-            }
             TorchScriptBlock original = TorchScriptBlock.of(stock.block());
             TorchScriptBlock rewritten = original.rewritten(rewriter, recipe);
             original.exchange(rewritten);
             rewritten.close();
             stock.block().getParameters().values().forEach(Parameter::close);
-            return new Running(stock.model(), stock.block(), recipe.fuses(), stock.parameters());
-        } catch (ReflectiveOperationException
-                | RefusedException
-                | CandidateException
-                | RuntimeException e) {
+            return stock;
+        } catch (ReflectiveOperationException | RefusedException | RuntimeException e) {
             stock.close();
             throw e;
         }
@@ -345,7 +331,9 @@ public final class RecipeTrials implements CandidateRunner {
                 throws UnplannableException, InterruptedException {
             try (Running stock = load()) {
                 expected.outputs()
-                        .measureNoise(() -> (values, i) -> run(stock, expected, i, values), errors);
+                        .measureNoise(
+                                () -> (values, i) -> run(stock, expected.inputs().get(i), values),
+                                errors);
             } catch (IOException | MalformedModelException e) {
                 throw new EngineException(e);
             }
@@ -357,20 +345,9 @@ public final class RecipeTrials implements CandidateRunner {
         return memory.anonymousBytes().orElse(0);
     }
 
-    /** The fuser is on at the measured shapes, as in service. */
-    private List<OutputTensor> run(
-            Running running, Reference expected, int input, List<ByteBuffer> values) {
-        return run(
-                running,
-                expected.inputs().get(input),
-                values,
-                running.fuses() && input < requests.measured().size());
-    }
-
-    private List<OutputTensor> run(
-            Running running, SampleInputs inputs, List<ByteBuffer> values, boolean fuses) {
+    private List<OutputTensor> run(Running running, SampleInputs inputs, List<ByteBuffer> values) {
         try (NDManager manager = running.model().getNDManager().newSubManager()) {
-            NDList outputs = forward(running, inputs.create(manager, values), fuses);
+            NDList outputs = forward(running, inputs.create(manager, values));
             ImmutableList.Builder<OutputTensor> copies = ImmutableList.builder();
             for (NDArray output : outputs) {
                 copies.add(copy(output));
@@ -396,13 +373,8 @@ public final class RecipeTrials implements CandidateRunner {
         return Longs.asList(array.getShape().getShape());
     }
 
-    private NDList forward(Running running, NDList inputs, boolean fuses) {
-        rewriter.fuse(fuses);
-        try {
-            return running.block().forward(running.parameters(), inputs, false);
-        } finally {
-            rewriter.fuse(false);
-        }
+    private static NDList forward(Running running, NDList inputs) {
+        return running.block().forward(running.parameters(), inputs, false);
     }
 
     private long time(Running running, SampleInputs inputs) {
@@ -410,7 +382,7 @@ public final class RecipeTrials implements CandidateRunner {
             // New arrays, because a model may write to its inputs.
             NDList arrays = inputs.create(manager);
             long start = System.nanoTime();
-            NDList unused = forward(running, arrays, running.fuses());
+            NDList unused = forward(running, arrays);
             return System.nanoTime() - start;
         }
     }

@@ -149,7 +149,7 @@ public record SampleInputs(List<ArrayType> types, List<String> names, List<ByteB
         return other;
     }
 
-    /** Resizes dimensions of all arrays in which they have the same length as the first array. */
+    /** Resizes dimensions of each array that have the given length. */
     private Optional<SampleInputs> resized(List<Integer> dimensions, long from, long to) {
         if (from == 0) {
             return Optional.empty();
@@ -197,7 +197,7 @@ public record SampleInputs(List<ArrayType> types, List<String> names, List<ByteB
         return types.toString();
     }
 
-    /** Inputs of which predictions have the same shapes, and how many. */
+    /** The inputs of one prediction, and the number of predictions with the same shapes. */
     public record Frequent(SampleInputs inputs, long predictions) {
 
         public Frequent {

@@ -11,9 +11,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * @param measured inputs of the most frequent shapes, and how many predictions had them
  * @param compared inputs of all predictions, with which weights of a lower precision are judged;
  *     empty if the user does not permit one
- * @param shapes number of different shapes that occurred
  */
-public record SampledRequests(List<Frequent> measured, List<SampleInputs> compared, int shapes) {
+public record SampledRequests(List<Frequent> measured, List<SampleInputs> compared) {
 
     /** A lower precision is judged with at least as many predictions. */
     public static final int LEAST_COMPARED = 32;
@@ -27,13 +26,13 @@ public record SampledRequests(List<Frequent> measured, List<SampleInputs> compar
     }
 
     /** Creates requests for recipes at the model's precision. */
-    public SampledRequests(List<Frequent> measured, int shapes) {
-        this(measured, ImmutableList.of(), shapes);
+    public SampledRequests(List<Frequent> measured) {
+        this(measured, ImmutableList.of());
     }
 
     /** Returns no requests, for a model whose stored result is looked up. */
     public static SampledRequests none() {
-        return new SampledRequests(ImmutableList.of(), 0);
+        return new SampledRequests(ImmutableList.of());
     }
 
     /** Returns the size of all inputs. */

@@ -65,8 +65,7 @@ public final class Sampling {
         ImmutableList.Builder<Frequent> measured = ImmutableList.builder();
         copies.forEach((types, copy) -> measured.add(new Frequent(copy, counts.get(types))));
         SampledRequests taken =
-                new SampledRequests(
-                        measured.build(), copiesAll ? all : ImmutableList.of(), counts.size());
+                new SampledRequests(measured.build(), copiesAll ? all : ImmutableList.of());
         counts.clear();
         copies.clear();
         all.clear();

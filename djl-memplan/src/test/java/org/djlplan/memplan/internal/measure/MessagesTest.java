@@ -157,7 +157,7 @@ class MessagesTest {
                         Path.of("a model.pt"),
                         "a file",
                         new SampledRequests(
-                                List.of(new Frequent(inputs, 7)), List.of(inputs, inputs), 3),
+                                List.of(new Frequent(inputs, 7)), List.of(inputs, inputs)),
                         Tolerance.of(1e-5).with(new Precision("int8", .9)),
                         2,
                         new MemoryNeed(7, 8));

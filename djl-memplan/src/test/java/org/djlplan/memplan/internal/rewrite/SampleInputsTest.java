@@ -79,7 +79,7 @@ class SampleInputsTest {
                         new Frequent(bytes(List.of(3L)), 9),
                         new Frequent(bytes(List.of(4L)), 4),
                         new Frequent(bytes(List.of(5L)), 2));
-        SampledRequests requests = new SampledRequests(all, all.size());
+        SampledRequests requests = new SampledRequests(all);
         assertEquals(
                 List.of(9L, 4L, 3L, 2L),
                 requests.measured().stream().map(Frequent::predictions).toList());

@@ -54,7 +54,7 @@ public final class RecipesApplication {
         long nanos = TimeUnit.SECONDS.toNanos(Long.parseLong(args[3]));
         SampleInputs sample = sample(args[1]);
         System.out.println("chosen " + choice(file, sample, threads));
-        SampledRequests requests = new SampledRequests(List.of(new Frequent(sample, 1)), 1);
+        SampledRequests requests = new SampledRequests(List.of(new Frequent(sample, 1)));
         try (RecipeTrials trials =
                 RecipeTrials.open(file, FileIdentity.text(file), requests, Tolerance.AUTO)) {
             time(trials, threads, nanos);

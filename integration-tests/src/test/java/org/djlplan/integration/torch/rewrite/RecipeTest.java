@@ -1,8 +1,5 @@
 package org.djlplan.integration.torch.rewrite;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
-import ai.djl.engine.EngineException;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
@@ -59,17 +56,11 @@ class RecipeTest {
                     NDList arrays = inputs.create(manager, 1);
                     List<Output> expected =
                             Output.copyOf(block.block().forward(parameters, arrays, false));
-                    rewriter.fuse(recipe.fuses());
                     for (int i = 0; i < RUNS; i++) {
                         NearOutputs.assertNear(
                                 expected,
                                 Output.copyOf(rewritten.forward(parameters, arrays, false)));
                     }
-                } catch (EngineException e) {
-                    // The fuser does not support every graph, and says so when it compiles.
-                    assertTrue(recipe.fuses(), e.getMessage());
-                } finally {
-                    rewriter.fuse(false);
                 }
             }
         }

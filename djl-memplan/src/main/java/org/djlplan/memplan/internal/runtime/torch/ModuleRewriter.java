@@ -118,14 +118,6 @@ public final class ModuleRewriter implements AutoCloseable {
         return new String(out, 0, (int) bytes, StandardCharsets.UTF_8);
     }
 
-    /**
-     * Turns oneDNN's graph fuser on or off for what libtorch compiles on this thread. It compiles a
-     * module's graph in the second prediction of a shape.
-     */
-    public void fuse(boolean on) {
-        RewriteNative.djlplan_rewrite_fuse(on ? 1 : 0);
-    }
-
     @Override
     public void close() {
         use.close();

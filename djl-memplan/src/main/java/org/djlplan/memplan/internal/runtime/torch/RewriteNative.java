@@ -27,6 +27,4 @@ final class RewriteNative {
 
     static native long djlplan_rewrite_graph(
             long module, byte[] out, long capacity, byte[] message, long messageBytes);
-
-    static native void djlplan_rewrite_fuse(int on);
 }
