@@ -8,12 +8,19 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.candidates.CpuOutputs;
+import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
+import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Copies of the first requests to a model, for which the outputs of delegates are compared with the
@@ -22,16 +29,24 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  */
 final class FirstRequests {
 
+    private static final Logger logger = LoggerFactory.getLogger(FirstRequests.class);
+
     private static final int MOST = 3;
 
     /** Limit of the copies; larger requests are not compared. */
     private static final long MOST_BYTES = 16 << 20;
 
+    /** For classes, outputs, and memory that the C library keeps. */
+    private static final long BYTES_TO_COMPARE = 32 << 20;
+
     private final Graph graph;
     private final Tolerance tolerance;
+    private final InterpreterFactory factory;
+    private final PlannedRuns runs;
 
     // Guarded by this.
     private final List<Request> requests = new ArrayList<>();
+    private int noted;
     private long bytes;
     private boolean full;
 
@@ -45,10 +60,14 @@ final class FirstRequests {
 
     /**
      * @param tolerance for the outputs
+     * @param factory of interpreters
+     * @param runs runs them
      */
-    FirstRequests(Graph graph, Tolerance tolerance) {
+    FirstRequests(Graph graph, Tolerance tolerance, InterpreterFactory factory, PlannedRuns runs) {
         this.graph = graph;
         this.tolerance = tolerance;
+        this.factory = factory;
+        this.runs = runs;
     }
 
     /**
@@ -80,7 +99,8 @@ final class FirstRequests {
                                 .toList(),
                         delegated));
         bytes += more;
-        full = requests.size() == MOST;
+        noted++;
+        full = noted == MOST;
         return true;
     }
 
@@ -111,46 +131,93 @@ final class FirstRequests {
     }
 
     /**
-     * Compares a candidate's outputs for the requests that CPU kernels computed.
+     * Compares a delegate's outputs for the requests that CPU kernels computed.
      *
-     * @param candidate runs it
-     * @param cpu opens interpreters of the CPU kernels
-     * @return an output that differs too much, for people; empty if there is none
+     * @param delegated a new interpreter for the shapes in the file
+     * @return an output that differs too much, for people; empty if there is none, or nothing could
+     *     be compared
      */
-    Optional<String> compare(CpuOutputs.Run candidate, CpuOutputs.Interpreters cpu)
-            throws UnplannableException, InterruptedException {
+    Optional<String> compare(ModelInterpreter delegated) {
         List<Request> known = computedByCpu();
-        List<List<OutputTensor>> outputs = new ArrayList<>();
-        for (Request each : known) {
-            outputs.add(candidate.of(each.inputs(), outputs.size()));
+        if (known.isEmpty()) {
+            return Optional.empty();
         }
-        return difference(known, outputs, cpu);
+        return tried(
+                () -> {
+                    List<List<OutputTensor>> outputs = new ArrayList<>();
+                    for (Request each : known) {
+                        outputs.add(runs.run(delegated).of(each.inputs(), outputs.size()));
+                    }
+                    return difference(known, outputs, delegated.candidate().threads());
+                });
     }
 
     /**
      * Compares the outputs that a delegate computed with the CPU kernels', which replace them.
      *
-     * @param cpu opens interpreters of the CPU kernels
-     * @return an output that differs too much, for people; empty if there is none
+     * @param threads of the CPU kernels
+     * @return as {@link #compare} does
      */
-    Optional<String> compareServed(CpuOutputs.Interpreters cpu)
-            throws UnplannableException, InterruptedException {
+    Optional<String> compareServed(int threads) {
         List<Request> served = taken();
         if (served.isEmpty()) {
             return Optional.empty();
         }
-        List<Request> known = new ArrayList<>();
-        try (CpuOutputs.Interpreter interpreter = cpu.open()) {
-            for (Request each : served) {
-                known.add(
-                        new Request(
-                                each.inputs(), interpreter.of(each.inputs(), known.size()), false));
+        return tried(
+                () -> {
+                    List<Request> known = new ArrayList<>();
+                    try (CpuOutputs.Interpreter cpu = cpu(threads)) {
+                        for (Request each : served) {
+                            known.add(
+                                    new Request(
+                                            each.inputs(),
+                                            cpu.of(each.inputs(), known.size()),
+                                            false));
+                        }
+                    }
+                    synchronized (this) {
+                        requests.addAll(known);
+                    }
+                    return difference(
+                            known, served.stream().map(Request::outputs).toList(), threads);
+                });
+    }
+
+    private interface Comparison {
+        Optional<String> run() throws UnplannableException, InterruptedException;
+    }
+
+    /** Compares, unless memory is short: interpreters of the CPU kernels need more. */
+    private Optional<String> tried(Comparison comparison) {
+        long predictionBytes =
+                runs.needed().peak().map(PlanReport.Peak::predictionBytes).orElse(0L);
+        try {
+            if (new Machine().memoryRoom().freeBytes() > 2 * predictionBytes + BYTES_TO_COMPARE) {
+                return comparison.run();
             }
+            logger.debug("Little memory is free: requests to {} are not compared", graph.name());
+        } catch (UnplannableException | InterruptedException | RuntimeException e) {
+            logger.debug("The first requests to {} are not compared", graph.name(), e);
         }
-        synchronized (this) {
-            requests.addAll(known);
-        }
-        return difference(known, served.stream().map(Request::outputs).toList(), cpu);
+        return Optional.empty();
+    }
+
+    /** Opens an interpreter of the CPU kernels for the shapes in the file. */
+    private CpuOutputs.Interpreter cpu(int threads) throws UnplannableException {
+        ModelInterpreter cpu = runs.ready(factory.shapesInFile(), Candidate.cpu(threads));
+        CpuOutputs.Run run = runs.run(cpu);
+        return new CpuOutputs.Interpreter() {
+            @Override
+            public List<OutputTensor> of(List<ByteBuffer> values, int input)
+                    throws UnplannableException {
+                return run.of(values, input);
+            }
+
+            @Override
+            public void close() {
+                cpu.close();
+            }
+        };
     }
 
     private synchronized List<Request> computedByCpu() {
@@ -167,11 +234,8 @@ final class FirstRequests {
     }
 
     private Optional<String> difference(
-            List<Request> expected, List<List<OutputTensor>> outputs, CpuOutputs.Interpreters cpu)
+            List<Request> expected, List<List<OutputTensor>> outputs, int threads)
             throws UnplannableException, InterruptedException {
-        if (expected.isEmpty()) {
-            return Optional.empty();
-        }
         CpuOutputs reference =
                 new CpuOutputs(graph, expected.stream().map(Request::inputs).toList(), tolerance);
         int unused = reference.learn((values, run) -> expected.get(run).outputs(), 1);
@@ -188,7 +252,7 @@ final class FirstRequests {
                             @Override
                             public void noise(List<OutputError> found)
                                     throws UnplannableException, InterruptedException {
-                                reference.measureNoise(cpu, found);
+                                reference.measureNoise(() -> cpu(threads), found);
                             }
                         });
         for (int i = 0; i < errors.size(); i++) {

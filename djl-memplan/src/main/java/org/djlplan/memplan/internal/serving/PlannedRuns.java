@@ -36,7 +36,6 @@ final class PlannedRuns {
     private final boolean keepsState;
     private final Lane lane;
     private final Places places;
-    private final Optional<FirstRequests> requests;
     private final NeededMemory needed = new NeededMemory();
     private final AtomicLong predictions = new AtomicLong();
     private final AtomicLong unplanned = new AtomicLong();
@@ -46,16 +45,9 @@ final class PlannedRuns {
      * @param interpreters how many interpreters, each with an arena, may be in use at once
      * @param passes how many passes of this and other models may run at once; 0 for any number
      * @param keepsState whether the model keeps values from one prediction to the next
-     * @param requests copies of the first requests; empty if they are not compared
      */
-    PlannedRuns(
-            InterpreterFactory factory,
-            int interpreters,
-            int passes,
-            boolean keepsState,
-            Optional<FirstRequests> requests) {
+    PlannedRuns(InterpreterFactory factory, int interpreters, int passes, boolean keepsState) {
         this.factory = factory;
-        this.requests = requests;
         this.keepsState = keepsState;
         Gate gate = Gate.shared();
         lane = gate.lane(interpreters, Waits.Lack.INTERPRETERS);
@@ -76,11 +68,6 @@ final class PlannedRuns {
     /** Returns the memory that predictions needed. */
     NeededMemory needed() {
         return needed;
-    }
-
-    /** Returns copies of the first requests; empty if they are not compared. */
-    Optional<FirstRequests> requests() {
-        return requests;
     }
 
     /** Returns the number of predictions. */

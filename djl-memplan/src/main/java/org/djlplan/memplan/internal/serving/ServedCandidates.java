@@ -58,6 +58,11 @@ final class ServedCandidates implements InterpreterPool.Supply {
         return governor().choice();
     }
 
+    /** Returns the choices for other shapes than those in the file. */
+    OtherShapes otherShapes() {
+        return otherShapes;
+    }
+
     /** Switches to another choice. */
     void choose(DelegationChoice better) {
         governor.set(new ThreadGovernor(better));

@@ -7,11 +7,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.internal.candidates.CpuOutputs;
 import org.djlplan.memplan.internal.candidates.OperatorCheck;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
-import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.Settling;
@@ -48,21 +46,18 @@ public final class ServedModel implements TfLiteModel {
     /** How long an interpreter that is not the model's last is kept without use. */
     private static final Duration IDLE_AFTER = Duration.ofSeconds(30);
 
-    /** For classes, outputs, and memory that the C library keeps. */
-    private static final long BYTES_TO_COMPARE = 32 << 20;
-
     private final OpenModel model;
 
     /** Whether nothing can be allocated before the first prediction. */
     private final boolean waits;
 
     private final InterpreterFactory factory;
-    private final OtherShapes otherShapes;
     private final ServedCandidates candidates;
     private final InterpreterPool pool;
     private final Settling settling;
     private final Optional<ServedDelegation> delegation;
     private final PlannedRuns runs;
+    private final Optional<FirstRequests> requests;
 
     /**
      * The description of an interpreter for the shapes in the file, or of the first one if the
@@ -187,34 +182,32 @@ public final class ServedModel implements TfLiteModel {
         this.delegation = delegation;
         waits = first.waits();
         defers = first.defers();
-        otherShapes = new OtherShapes(model.graph().name());
         candidates =
                 new ServedCandidates(
                         model.graph().name(),
                         model.keepsState(),
                         factory,
                         first.choice(),
-                        otherShapes);
+                        new OtherShapes(model.graph().name()));
         int interpreters = model.keepsState() ? 1 : options.workers().interpreters();
         runs =
                 new PlannedRuns(
                         factory,
                         interpreters,
                         options.workers().passes(options.threads()),
-                        model.keepsState(),
-                        requests(model, delegation));
+                        model.keepsState());
+        requests = requests();
         pool = new InterpreterPool(interpreters, idleAfter, candidates, model::close);
         settling = new Settling(model::releasePages);
     }
 
     /** 8-bit models are compared operator by operator, which takes more memory. */
-    private static Optional<FirstRequests> requests(
-            OpenModel model, Optional<ServedDelegation> delegation) {
+    private Optional<FirstRequests> requests() {
         return model.keepsState() || OperatorCheck.bytes(model.graph()).isPresent()
                 ? Optional.empty()
                 : delegation
                         .flatMap(ServedDelegation::requestTolerance)
-                        .map(tolerance -> new FirstRequests(model.graph(), tolerance));
+                        .map(accepted -> new FirstRequests(model.graph(), accepted, factory, runs));
     }
 
     /** Builds the first interpreter; if that fails, the model is closed. */
@@ -273,7 +266,7 @@ public final class ServedModel implements TfLiteModel {
                             : Optional.of(runs.ready(factory.shapesInFile(), lightest));
             Optional<String> difference =
                     first.isPresent() && lightest.delegates()
-                            ? difference(first.get())
+                            ? requests.flatMap(each -> each.compare(first.get()))
                             : Optional.empty();
             if (difference.isPresent()) {
                 first.get().close();
@@ -285,7 +278,7 @@ public final class ServedModel implements TfLiteModel {
             }
             serve(choice, first);
             if (!lightest.delegates() && choice.origin() != Origin.UNVERIFIED) {
-                runs.requests().ifPresent(FirstRequests::close);
+                requests.ifPresent(FirstRequests::close);
             }
         } catch (UnplannableException | RuntimeException e) {
             logger.warn(
@@ -308,71 +301,28 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
-    /** Returns an output of the first requests that a new interpreter computes differently. */
-    private Optional<String> difference(ModelInterpreter delegated) {
-        try {
-            return runs.requests().isPresent() && canCompare()
-                    ? runs.requests().get().compare(runs.run(delegated), this::cpu)
-                    : Optional.empty();
-        } catch (UnplannableException | InterruptedException | RuntimeException e) {
-            logger.debug("The first requests to {} are not compared", model.graph().name(), e);
-            return Optional.empty();
-        }
-    }
-
-    /** Returns whether memory is left for an interpreter of the CPU kernels, and what it loads. */
-    private boolean canCompare() {
-        long needed = 2 * described.neededBytes() + BYTES_TO_COMPARE;
-        boolean can = new Machine().memoryRoom().freeBytes() > needed;
-        if (!can) {
-            logger.debug("The first requests to {} are not compared", model.graph().name());
-        }
-        return can;
-    }
-
     /** Compares the outputs of the first requests that a delegate served. */
-    private void compareServed(FirstRequests requests) {
+    private void compareServed(FirstRequests served) {
         try {
             pool.enter();
         } catch (IllegalStateException e) {
             return;
         }
         try {
-            if (!canCompare()) {
-                requests.close();
-                return;
-            }
-            Optional<String> difference = requests.compareServed(this::cpu);
+            Optional<String> difference =
+                    served.compareServed(candidates.choice().lightest().threads());
             if (difference.isPresent()) {
                 withdraw(difference.get(), candidates.choice().origin());
             }
             factory.trimArenas();
-        } catch (UnplannableException | InterruptedException | RuntimeException e) {
-            logger.debug("The first requests to {} are not compared", model.graph().name(), e);
+        } catch (UnplannableException e) {
+            logger.warn(
+                    "{} keeps its previous delegation: {}",
+                    model.graph().name(),
+                    UnplannableException.reason(e));
         } finally {
             pool.leave();
         }
-    }
-
-    /** Opens an interpreter of the CPU kernels for the shapes in the file. */
-    private CpuOutputs.Interpreter cpu() throws UnplannableException {
-        ModelInterpreter cpu =
-                runs.ready(
-                        factory.shapesInFile(),
-                        Candidate.cpu(candidates.choice().lightest().threads()));
-        CpuOutputs.Run run = runs.run(cpu);
-        return new CpuOutputs.Interpreter() {
-            @Override
-            public List<OutputTensor> of(List<ByteBuffer> values, int input)
-                    throws UnplannableException {
-                return run.of(values, input);
-            }
-
-            @Override
-            public void close() {
-                cpu.close();
-            }
-        };
     }
 
     /** Delegates nothing from now on. */
@@ -397,7 +347,7 @@ public final class ServedModel implements TfLiteModel {
      */
     public void chooseOtherShapesWith(ShapeChooser chooser, List<ShapeMix> stored) {
         if (!model.keepsState()) {
-            otherShapes.chooseWith(chooser, stored);
+            candidates.otherShapes().chooseWith(chooser, stored);
         }
     }
 
@@ -415,12 +365,12 @@ public final class ServedModel implements TfLiteModel {
         }
         try {
             Candidate serves = OtherShapes.candidate(choice, candidates.choice().lightest());
-            Optional<List<List<Integer>>> largest = otherShapes.largest(mix);
+            Optional<List<List<Integer>>> largest = candidates.otherShapes().largest(mix);
             Optional<ModelInterpreter> first =
                     serves.delegates() && largest.isPresent()
                             ? readyAt(largest.get(), serves)
                             : Optional.empty();
-            pool.switchTo(() -> otherShapes.use(mix, choice), first);
+            pool.switchTo(() -> candidates.otherShapes().use(mix, choice), first);
             if (first.isPresent()) {
                 factory.trimArenas();
                 settling.settleNow();
@@ -498,7 +448,7 @@ public final class ServedModel implements TfLiteModel {
 
     private List<OutputTensor> predict(List<List<Integer>> effective, List<ByteBuffer> values) {
         if (effective != factory.shapesInFile()) {
-            otherShapes.note(effective);
+            candidates.otherShapes().note(effective);
         } else if (defers) {
             defers = false;
         }
@@ -539,12 +489,8 @@ public final class ServedModel implements TfLiteModel {
                             : attempt(interpreter, values);
             nanos = interpreter.lastNanos();
             usual = results.isPresent() && shapes == factory.shapesInFile();
-            if (usual && runs.requests().isPresent()) {
-                note(
-                        runs.requests().get(),
-                        values,
-                        results.get(),
-                        interpreter.candidate().delegates());
+            if (usual && requests.isPresent()) {
+                note(requests.get(), values, results.get(), interpreter.candidate().delegates());
             }
             return results;
         } finally {
@@ -554,13 +500,13 @@ public final class ServedModel implements TfLiteModel {
 
     /** Copies a request that a delegate served, or may serve once it is measured. */
     private void note(
-            FirstRequests requests,
+            FirstRequests first,
             List<ByteBuffer> values,
             List<OutputTensor> outputs,
             boolean delegated) {
         boolean matters = delegated || !delegation.map(ServedDelegation::isSettled).orElse(true);
-        if (matters && requests.note(values, outputs, delegated) && delegated) {
-            boolean unused = Later.start(() -> compareServed(requests));
+        if (matters && first.note(values, outputs, delegated) && delegated) {
+            boolean unused = Later.start(() -> compareServed(first));
         }
     }
 
@@ -571,7 +517,7 @@ public final class ServedModel implements TfLiteModel {
         try {
             return attempt(interpreter, values);
         } catch (IllegalStateException e) {
-            otherShapes.refuse(shapes, UnplannableException.reason(e));
+            candidates.otherShapes().refuse(shapes, UnplannableException.reason(e));
             throw new RefusedShapesException(UnplannableException.reason(e));
         }
     }
@@ -627,7 +573,10 @@ public final class ServedModel implements TfLiteModel {
                                         serving,
                                         defers,
                                         candidates,
-                                        otherShapes.describe().or(this::unmeasuredShapes)))
+                                        candidates
+                                                .otherShapes()
+                                                .describe()
+                                                .or(this::unmeasuredShapes)))
                         : Optional.empty(),
                 factory.leftToEngine());
     }

@@ -25,7 +25,7 @@ class PlannedRunsTest {
     private final AtomicInteger delegates = new AtomicInteger();
     private final InterpreterFactory factory =
             engine.factory(threads -> new FakeEngine.FakeDelegate(() -> {}, delegates));
-    private final PlannedRuns runs = new PlannedRuns(factory, 1, 1, false, Optional.empty());
+    private final PlannedRuns runs = new PlannedRuns(factory, 1, 1, false);
 
     private static List<ByteBuffer> values() {
         return List.of(ByteBuffer.allocate(IN_FILE_BYTES));
@@ -72,7 +72,7 @@ class PlannedRunsTest {
     /** Only until its first run: another one would not have its state. */
     @Test
     void run_planNoLongerFitsAndModelKeepsState_isAnErrorOnceItRan() throws Exception {
-        PlannedRuns stateful = new PlannedRuns(factory, 1, 1, true, Optional.empty());
+        PlannedRuns stateful = new PlannedRuns(factory, 1, 1, true);
         try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
             engine.arenaFits = false;
             assertEquals(Optional.empty(), stateful.run(built, values()));
