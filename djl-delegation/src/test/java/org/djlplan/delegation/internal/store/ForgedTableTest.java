@@ -110,7 +110,7 @@ class ForgedTableTest {
         ProfileTable loaded = ProfileStore.of(model, wanted).load(key).orElseThrow();
         assertEquals(line, loaded.reason());
         assertEquals(Optional.of(line), loaded.caveat());
-        Entry.Failed failed = new Entry.Failed(Candidate.cpu(2), Kind.REFUSED, "first\nsecond");
+        Entry.Failed failed = new Entry.Failed(Candidate.cpu(2), Kind.REFUSED, "\nfirst\nsecond");
         assertEquals("first", failed.message());
     }
 

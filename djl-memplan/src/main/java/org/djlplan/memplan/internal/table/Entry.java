@@ -56,7 +56,8 @@ public sealed interface Entry {
             implements Entry {
 
         public Failed {
-            String line = message.lines().findFirst().orElse("it failed");
+            String line =
+                    message.lines().filter(text -> !text.isEmpty()).findFirst().orElse("it failed");
             message = CharMatcher.javaIsoControl().replaceFrom(line, ' ');
         }
     }
