@@ -6,6 +6,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.thread.Later;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Page-aligned memory for one inference at a time, or for several whose allocations are placed
@@ -36,7 +37,6 @@ public final class Arena {
     private static final Machine MACHINE = new Machine();
 
     private final Pointer address;
-    private final boolean grows;
     private final Memory memory;
     private final NativeLoader.Use use;
 
@@ -51,14 +51,67 @@ public final class Arena {
     /** Changes under {@link #sizing} only. */
     private volatile long bytes;
 
-    private long lastReachedBytes;
     private boolean joinable;
+
+    /** Only inferences without planned places leave arrays behind. */
+    private boolean mayHoldArrays;
+
+    /** The part that is mapped; guarded by {@link #sizing}. */
+    private long mappedBytes;
+
     private boolean abandoned;
     private boolean outdated;
     private boolean freed;
 
-    /** The memory of growing arenas: the native library's, or a fake in tests. */
+    /** How far from its beginning recent predictions used an arena. */
+    private static final class Reach {
+
+        /** Memory is returned only if it is more than this, and more than one part in this many. */
+        private static final long LITTLE_BYTES = 1 << 20;
+
+        private static final int LITTLE_PART = 8;
+
+        private long last;
+        private long before;
+        private long now;
+        private int predictions;
+        private long sinceNanos = System.nanoTime();
+
+        /**
+         * Notes how far a prediction went.
+         *
+         * @param bytes size of the arena
+         * @param keeping of memory that predictions do not use
+         * @return the furthest that recent predictions went, if that is clearly less than the size
+         */
+        OptionalLong note(long reached, long bytes, Keeping keeping) {
+            last = reached;
+            now = Math.max(now, reached);
+            predictions++;
+            long nowNanos = System.nanoTime();
+            if (!keeping.isOver(predictions, nowNanos - sinceNanos)) {
+                return OptionalLong.empty();
+            }
+            sinceNanos = nowNanos;
+            long furthest = Math.max(before, now);
+            before = now;
+            now = 0;
+            predictions = 0;
+            boolean much = bytes - furthest > Math.max(LITTLE_BYTES, bytes / LITTLE_PART);
+            return much ? OptionalLong.of(furthest) : OptionalLong.empty();
+        }
+    }
+
+    /** The memory of arenas: the native library's, or a fake in tests. */
     interface Memory {
+
+        /** Keeps the memory's native methods bound. */
+        NativeLoader.Use use() throws UnsupportedPlatformException;
+
+        /**
+         * Returns an arena of {@code bytes} that may grow to {@code most}; null if there is none.
+         */
+        @Nullable Pointer create(long bytes, long most);
 
         /** Makes the arena at least this large, if it can. Returns its size. */
         long grow(Pointer arena, long bytes);
@@ -78,7 +131,18 @@ public final class Arena {
         void free(Pointer arena);
     }
 
-    private static final class Native implements Memory {
+    /** The native library's memory. */
+    static final class Native implements Memory {
+
+        @Override
+        public NativeLoader.Use use() throws UnsupportedPlatformException {
+            return NativeMemory.use();
+        }
+
+        @Override
+        public @Nullable Pointer create(long bytes, long most) {
+            return NativeMemory.djlplan_arena_create(bytes, most);
+        }
 
         @Override
         public long grow(Pointer arena, long bytes) {
@@ -106,29 +170,21 @@ public final class Arena {
         }
     }
 
-    /**
-     * @param address its start
-     * @param bytes its size
-     * @param grows whether it may become larger in place
-     * @param memory makes it larger
-     * @param use the use of the native methods that free it
-     */
-    Arena(Pointer address, long bytes, boolean grows, Memory memory, NativeLoader.Use use) {
+    private Arena(Pointer address, long bytes, Memory memory, NativeLoader.Use use) {
         this.address = address;
         this.bytes = bytes;
-        this.grows = grows;
         this.memory = memory;
         this.use = use;
     }
 
     /**
-     * Creates an arena, one page larger because vectorised kernels may read past a tensor's end.
+     * Creates an arena, one page larger because vectorised kernels may read past a tensor's end. To
+     * become larger in place, it reserves addresses for as much memory as this process could ever
+     * use, or fewer if addresses are limited.
      *
-     * @param grows whether it may become larger in place: it then reserves addresses for as much
-     *     memory as this process could ever use, or fewer if addresses are limited
      * @throws NoArenaException if there is no memory, or no addresses
      */
-    static Arena create(long bytes, boolean grows) {
+    static Arena create(long bytes, Memory memory) {
         long rounded = roundedBytes(bytes);
         OptionalLong addresses = MACHINE.addressSpaceHeadroomBytes();
         if (addresses.isPresent() && rounded > addresses.getAsLong() / SHARE_OF_ADDRESSES) {
@@ -141,21 +197,20 @@ public final class Arena {
         }
         NativeLoader.Use use;
         try {
-            use = NativeMemory.use();
+            use = memory.use();
         } catch (UnsupportedPlatformException e) {
             throw new IllegalStateException(e);
         }
-        long most = grows ? most(addresses) : 0;
-        Pointer address = NativeMemory.djlplan_arena_create(rounded, most);
+        Pointer address = memory.create(rounded, most(addresses));
         if (address == null) {
             use.close();
             throw new NoArenaException("no memory for an arena of " + rounded + " bytes");
         }
-        return new Arena(address, rounded, grows, new Native(), use);
+        return new Arena(address, rounded, memory, use);
     }
 
     private static long most(OptionalLong addresses) {
-        long memory = MACHINE.memoryBytes().orElse(0);
+        long memory = MACHINE.memoryRoom().limitBytes();
         return addresses.isPresent()
                 ? Math.min(memory, addresses.getAsLong() / SHARE_TO_GROW_INTO)
                 : memory;
@@ -171,19 +226,14 @@ public final class Arena {
         return address;
     }
 
-    /** Returns its size; if it grows, the part that was used and not returned to the system. */
+    /** Returns its size: the part that was used and not returned to the system. */
     public long bytes() {
         return bytes;
     }
 
-    /** Returns the end of the part that the last prediction used, if the arena grows. */
+    /** Returns the end of the part that the last prediction used. */
     long lastReachedBytes() {
-        return lastReachedBytes;
-    }
-
-    /** Returns whether it may become larger in place. */
-    boolean grows() {
-        return grows;
+        return reach.last;
     }
 
     /** Returns whether further inferences without planned places may use it at the same time. */
@@ -194,6 +244,7 @@ public final class Arena {
     /** Sets whether the inferences that use it from now on have no planned places. */
     void setJoinable(boolean without) {
         joinable = without;
+        mayHoldArrays |= without;
     }
 
     /** Returns whether the arena is freed after its last use. */
@@ -219,8 +270,8 @@ public final class Arena {
     /** Makes it large enough, if it can. */
     boolean ensure(long wanted) {
         long rounded = roundedBytes(wanted);
-        if (!grows || rounded <= bytes) {
-            return rounded <= bytes;
+        if (rounded <= bytes) {
+            return true;
         }
         sizing.lock();
         try {
@@ -235,16 +286,17 @@ public final class Arena {
     }
 
     /**
-     * Maps the first bytes of a growing arena at once, for an inference that writes all of them,
-     * because page faults and the first access to each page take long in virtual machines.
+     * Maps the first bytes at once, for an inference that writes all of them, because page faults
+     * and the first access to each page take long in virtual machines.
      */
     void map(long written) {
-        if (!grows) {
-            return;
-        }
         sizing.lock();
         try {
-            memory.map(address, Math.min(roundedBytes(written), bytes));
+            long wanted = Math.min(roundedBytes(written), bytes);
+            if (wanted > mappedBytes) {
+                memory.map(address, wanted);
+                mappedBytes = wanted;
+            }
         } finally {
             sizing.unlock();
         }
@@ -252,36 +304,16 @@ public final class Arena {
 
     /** Returns whether no array of an earlier prediction is in it. */
     boolean isEmpty() {
-        if (!grows) {
-            return true;
-        }
-        sizing.lock();
-        try {
-            return !memory.inUse(address);
-        } finally {
-            sizing.unlock();
-        }
+        return !mayHoldArrays || !memory.inUse(address);
     }
 
     /**
      * Notes how far a prediction used it.
      *
+     * @param keeping of memory that predictions do not use
      * @return how many bytes recent predictions used, if it is time to return the others
      */
-    OptionalLong note(long reached) {
-        return note(reached, Keeping.LONG);
-    }
-
-    /**
-     * Does the same.
-     *
-     * @param keeping of memory that predictions do not use
-     */
     OptionalLong note(long reached, Keeping keeping) {
-        if (!grows) {
-            return OptionalLong.empty();
-        }
-        lastReachedBytes = reached;
         long rounded = roundedBytes(reached);
         if (rounded > bytes) {
             sizing.lock();
@@ -295,16 +327,20 @@ public final class Arena {
     }
 
     /**
-     * Makes it smaller; {@link #trim} or {@link #trimLater} must follow. Not allowed while an
-     * inference uses places beyond the new size.
+     * Makes it smaller. Not allowed while an inference uses places beyond the new size.
+     *
+     * @return whether it was larger: then {@link #trim} or {@link #trimLater} must follow
      */
-    void shrink(long keep) {
+    boolean shrink(long keep) {
         long rounded = roundedBytes(keep);
         sizing.lock();
         try {
-            if (rounded < bytes) {
+            boolean smaller = rounded < bytes;
+            if (smaller) {
                 bytes = rounded;
+                mappedBytes = Math.min(mappedBytes, rounded);
             }
+            return smaller;
         } finally {
             sizing.unlock();
         }

@@ -15,18 +15,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 
 /**
- * Arenas for simultaneous inferences of any models. Models that take turns share one arena of the
- * largest model's size instead of one each. The pool lends without waiting, because the gate limits
- * the inferences that run at once.
+ * Arenas for simultaneous inferences of any models. Models that take turns share one arena, which
+ * grows to the largest model's size. The pool lends without waiting, because the gate limits the
+ * inferences that run at once.
  *
- * <p>An arena that is too small for the next model is replaced, or grows. Idle arenas larger than
- * any model needs are freed. When the last model is closed, all idle arenas are freed.
+ * <p>Memory that recent inferences did not use is returned in the background, except for as much as
+ * the largest need that is known in advance. When the last model is closed, all idle arenas are
+ * freed.
  *
- * <p>Growing arenas are for inferences whose need is not known in advance. Memory that recent
- * inferences did not use is returned in the background. Arrays that outlive their inference may
- * stay in a growing arena, because later inferences allocate around them. Overlapping inferences
- * share one growing arena if that is worthwhile: the arena then holds as much memory as they all
- * use at one moment, not the sum of their peaks.
+ * <p>An inference that knows its size has its arena for itself. Arrays that outlive their inference
+ * may stay in an arena: later inferences of unknown size allocate around them, and others get
+ * another arena. Overlapping inferences of unknown size share one arena if that is worthwhile: the
+ * arena then holds as much memory as they all use at one moment, not the sum of their peaks.
  */
 public final class ArenaPool {
 
@@ -45,27 +45,10 @@ public final class ArenaPool {
      */
     static final int ALONE = 64;
 
-    /** The allocator of arenas. */
-    interface Source {
-        Arena create(long bytes, boolean grows);
-
-        void free(Arena arena);
-    }
-
-    static final class NativeSource implements Source {
-        @Override
-        public Arena create(long bytes, boolean grows) {
-            return Arena.create(bytes, grows);
-        }
-
-        @Override
-        public void free(Arena arena) {
-            arena.free();
-        }
-    }
-
-    private final Source source;
+    private final Arena.Memory memory;
     private final ReentrantLock lock = new ReentrantLock();
+
+    /** The last used arena comes first, so that of equal arenas always the same one is used. */
     private final List<Arena> idle = new ArrayList<>();
 
     /** One entry per lease; a shared arena has several entries. */
@@ -77,21 +60,16 @@ public final class ArenaPool {
     /** Number of users by the arena size that they need. */
     private final NavigableMap<Long, Integer> needs = new TreeMap<>();
 
-    /** Number of these users with growing arenas. */
-    private int growing;
-
-    private long largestArenaBytes;
-
     private final Pause shortPause = new Pause(Pause.SHORT, () -> trimInPause(true));
     private final Pause longPause = new Pause(Pause.LONG, () -> trimInPause(false));
 
     /** Creates a pool of native memory. */
     public ArenaPool() {
-        this(new NativeSource());
+        this(new Arena.Native());
     }
 
-    ArenaPool(Source source) {
-        this.source = source;
+    ArenaPool(Arena.Memory memory) {
+        this.memory = memory;
     }
 
     /** Returns the pool that all models of this JVM share. */
@@ -117,22 +95,10 @@ public final class ArenaPool {
     /** Announces a user of arenas of {@code bytes}, until {@link Need#close()}. */
     public Need announce(long bytes) {
         checkArgument(bytes > 0, "an arena of %s bytes", bytes);
-        return announce(Math.max(bytes, ANY + 1), false, Keeping.LONG);
+        return new Need(Math.max(bytes, ANY + 1), Keeping.LONG);
     }
 
-    private Need announce(long bytes, boolean grows, Keeping keeping) {
-        lock.lock();
-        try {
-            needs.merge(bytes, 1, Integer::sum);
-            growing += grows ? 1 : 0;
-            needsChanged();
-            return new Need(bytes, grows, keeping);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Announces a user of growing arenas whose size is unknown, until {@link Need#close()}. */
+    /** Announces a user of arenas whose size is unknown, until {@link Need#close()}. */
     public Need announceAny() {
         return announceAny(Keeping.LONG);
     }
@@ -143,21 +109,25 @@ public final class ArenaPool {
      * @param keeping of the memory that its inferences use
      */
     public Need announceAny(Keeping keeping) {
-        return announce(ANY, true, keeping);
+        return new Need(ANY, keeping);
     }
 
     /** The right to lease arenas of one size; closing it allows the pool to shrink. */
     public final class Need implements AutoCloseable {
 
         private final long bytes;
-        private final boolean grows;
         private final Keeping keeping;
         private boolean closed;
 
-        private Need(long bytes, boolean grows, Keeping keeping) {
+        private Need(long bytes, Keeping keeping) {
             this.bytes = bytes;
-            this.grows = grows;
             this.keeping = keeping;
+            lock.lock();
+            try {
+                needs.merge(bytes, 1, Integer::sum);
+            } finally {
+                lock.unlock();
+            }
         }
 
         /**
@@ -167,19 +137,31 @@ public final class ArenaPool {
          * @throws NoArenaException if there is no memory for one
          */
         public Lease lease() {
-            return ArenaPool.this.lease(this, bytes);
+            return lease(bytes);
         }
 
         /**
          * Returns an arena of so many bytes as {@link #lease()} does, for a user that learns the
-         * size only now. The arena grows if necessary, and returns memory that the last leases did
-         * not ask for.
+         * size only now.
          *
          * @throws NoArenaException if there is no memory for one
          */
         public Lease lease(long wantedBytes) {
-            checkState(grows, "arenas of this need do not grow");
-            return ArenaPool.this.lease(this, wantedBytes);
+            Lease lease;
+            lock.lock();
+            try {
+                checkState(!closed, "the need of an arena is over");
+                lease = take(this, wantedBytes);
+            } finally {
+                lock.unlock();
+            }
+            try {
+                lease.arena().map(wantedBytes);
+            } catch (RuntimeException | Error e) {
+                lease.close(0);
+                throw e;
+            }
+            return lease;
         }
 
         /**
@@ -189,12 +171,12 @@ public final class ArenaPool {
          * @throws NoArenaException if there is no memory for one
          */
         public Optional<Lease> tryLease() {
-            return ArenaPool.this.tryLease(this);
-        }
-
-        /** Trims all arenas of the pool, as {@link ArenaPool#trimAll} does. */
-        public void trimPool() {
-            trimAll();
+            lock.lock();
+            try {
+                return closed ? Optional.empty() : Optional.of(take(this, bytes));
+            } finally {
+                lock.unlock();
+            }
         }
 
         /**
@@ -206,27 +188,45 @@ public final class ArenaPool {
          * @throws NoArenaException if there is no memory for one
          */
         public Optional<Lease> tryLeaseAlone(long atLeastBytes) {
-            return ArenaPool.this.tryLeaseAlone(this, atLeastBytes);
+            lock.lock();
+            try {
+                if (closed || !leased.isEmpty() || sinceOverlap < ALONE) {
+                    return Optional.empty();
+                }
+                return Optional.of(lend(this, takeIdle(atLeastBytes, false), bytes));
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Trims all arenas of the pool, as {@link ArenaPool#trimAll} does. */
+        public void trimPool() {
+            trimAll();
         }
 
         @Override
         public void close() {
-            boolean wasLargest = false;
             lock.lock();
             try {
-                if (!closed) {
-                    closed = true;
-                    needs.computeIfPresent(bytes, (size, users) -> users == 1 ? null : users - 1);
-                    growing -= grows ? 1 : 0;
-                    needsChanged();
-                    wasLargest = growing > 0 && (needs.isEmpty() || bytes >= needs.lastKey());
+                if (closed) {
+                    return;
+                }
+                closed = true;
+                needs.computeIfPresent(bytes, (size, users) -> users == 1 ? null : users - 1);
+                if (bytes > neededBytes()) {
+                    leased.forEach(arena -> arena.setOutdated(true));
+                } else if (bytes > ANY) {
+                    return;
+                }
+                if (needs.isEmpty()) {
+                    shortPause.cancel();
+                    longPause.cancel();
+                    freeIdle();
                 }
             } finally {
                 lock.unlock();
             }
-            if (wasLargest) {
-                trimIdle();
-            }
+            trimIdle();
         }
     }
 
@@ -258,21 +258,21 @@ public final class ArenaPool {
         /**
          * Closes the lease.
          *
-         * @param reachedBytes the end of the part that was used, if the arena grows
+         * @param reachedBytes the end of the part that was used
          */
         public void close(long reachedBytes) {
-            OptionalLong keep;
+            boolean shrunk;
             lock.lock();
             try {
-                keep = giveBack(reachedBytes);
-                if (growing > 0) {
+                shrunk = giveBack(reachedBytes);
+                if (need.bytes == ANY && !needs.isEmpty()) {
                     shortPause.await();
                     longPause.await();
                 }
             } finally {
                 lock.unlock();
             }
-            if (keep.isPresent()) {
+            if (shrunk) {
                 arena.trimLater();
             }
         }
@@ -286,125 +286,63 @@ public final class ArenaPool {
             lock.lock();
             try {
                 if (!closed) {
-                    closed = true;
-                    leased.remove(arena);
+                    end();
                     arena.abandon();
-                    freeUnlessLeased(arena);
+                    freeUnlessLeased();
                 }
             } finally {
                 lock.unlock();
             }
         }
 
-        private OptionalLong giveBack(long reachedBytes) {
-            if (closed) {
-                return OptionalLong.empty();
-            }
+        private void end() {
             closed = true;
             leased.remove(arena);
-            OptionalLong keep = arena.note(need.grows ? reachedBytes : bytes, need.keeping);
+        }
+
+        private void freeUnlessLeased() {
+            if (!leased.contains(arena)) {
+                arena.free();
+            }
+        }
+
+        /** Returns whether memory of the arena is to be returned to the system. */
+        private boolean giveBack(long reachedBytes) {
+            if (closed) {
+                return false;
+            }
+            end();
+            OptionalLong keep = arena.note(reachedBytes, need.keeping);
             boolean last = !leased.contains(arena);
-            if (arena.outdated() && last) {
-                arena.setOutdated(false);
-                keep = OptionalLong.of(neededBytes());
-            }
-            if (arena.abandoned() || isTooLarge(arena)) {
+            if (arena.abandoned() || needs.isEmpty()) {
                 arena.abandon();
-                freeUnlessLeased(arena);
-                keep = OptionalLong.empty();
-            } else if (last) {
-                // The last used arena comes first, so that of equal arenas always the same one is
-                // used.
+                freeUnlessLeased();
+                return false;
+            }
+            if (last) {
                 idle.add(0, arena);
+                if (arena.outdated()) {
+                    arena.setOutdated(false);
+                    keep = OptionalLong.of(0);
+                }
             }
-            if (keep.isPresent()) {
-                arena.shrink(keep.getAsLong());
-            }
-            return keep;
+            return keep.isPresent() && arena.shrink(Math.max(keep.getAsLong(), neededBytes()));
         }
-    }
-
-    private void freeUnlessLeased(Arena arena) {
-        if (!leased.contains(arena)) {
-            source.free(arena);
-        }
-    }
-
-    private boolean isTooLarge(Arena arena) {
-        return !(arena.grows() && growing > 0) && arena.bytes() > largestArenaBytes;
-    }
-
-    private Lease lease(Need need, long bytes) {
-        Lease lease = leaseUnmapped(need, bytes);
-        try {
-            lease.arena().map(bytes);
-        } catch (RuntimeException | Error e) {
-            lease.close(0);
-            throw e;
-        }
-        return lease;
-    }
-
-    private Lease leaseUnmapped(Need need, long bytes) {
-        lock.lock();
-        try {
-            checkState(!need.closed, "the need of an arena is over");
-            return take(need, bytes);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private Optional<Lease> tryLease(Need need) {
-        lock.lock();
-        try {
-            return need.closed ? Optional.empty() : Optional.of(take(need, need.bytes));
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private boolean isAlone(Need need) {
-        lock.lock();
-        try {
-            return !need.closed && leased.isEmpty() && sinceOverlap >= ALONE;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private Optional<Lease> tryLeaseAlone(Need need, long bytes) {
-        lock.lock();
-        try {
-            if (!isAlone(need)) {
-                return Optional.empty();
-            }
-            Arena arena = takeIdle(need, bytes);
-            arena.setJoinable(false);
-            return Optional.of(lease(need, need.bytes, arena));
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private Lease lease(Need need, long bytes, Arena arena) {
-        sinceOverlap = leased.isEmpty() ? Math.min(sinceOverlap + 1, ALONE) : 0;
-        if (sinceOverlap == ALONE) {
-            for (Arena other : idle) {
-                passOver(other);
-            }
-        }
-        leased.add(arena);
-        return new Lease(need, bytes, arena);
     }
 
     private Lease take(Need need, long bytes) {
-        Arena arena = bytes == ANY ? takeLeased().orElse(null) : null;
-        if (arena == null) {
-            arena = takeIdle(need, bytes);
-            arena.setJoinable(bytes == ANY);
+        Optional<Arena> shared = bytes == ANY ? takeLeased() : Optional.empty();
+        Arena arena = shared.isPresent() ? shared.get() : takeIdle(bytes, bytes == ANY);
+        return lend(need, arena, bytes);
+    }
+
+    private Lease lend(Need need, Arena arena, long bytes) {
+        sinceOverlap = leased.isEmpty() ? Math.min(sinceOverlap + 1, ALONE) : 0;
+        if (sinceOverlap == ALONE) {
+            passOverIdle();
         }
-        return lease(need, bytes, arena);
+        leased.add(arena);
+        return new Lease(need, bytes, arena);
     }
 
     /** Returns an arena that other inferences use, if sharing it is worthwhile. */
@@ -414,61 +352,74 @@ public final class ArenaPool {
                         .filter(arena -> arena.joinable() && arena.bytes() >= WORTH_SHARING_BYTES)
                         .findFirst();
         if (shared.isPresent()) {
-            for (Arena other : idle) {
-                passOver(other);
-            }
+            passOverIdle();
         }
         return shared;
     }
 
     /**
-     * Counts a lease that did not use this idle arena, so that the arena returns its memory after
+     * Counts a lease that did not use the idle arenas, so that they return their memory after
      * several such leases.
      */
-    private void passOver(Arena arena) {
-        OptionalLong keep = arena.note(0);
-        if (keep.isPresent()) {
-            arena.shrink(keep.getAsLong());
-            arena.trimLater();
+    private void passOverIdle() {
+        for (Arena arena : idle) {
+            OptionalLong keep = arena.note(0, Keeping.LONG);
+            if (keep.isPresent() && arena.shrink(keep.getAsLong())) {
+                arena.trimLater();
+            }
         }
     }
 
     /**
      * Returns the smallest idle arena that is large enough; otherwise the largest one grows, or is
-     * replaced by a new one. Leases of growing arenas that do not overlap all use the largest.
+     * replaced by a new one. Leases that do not overlap all use the largest.
+     *
+     * @param joinable whether inferences of unknown size may join; others need an arena that
+     *     contains no arrays
      */
-    private Arena takeIdle(Need need, long bytes) {
-        boolean one = need.grows && sinceOverlap == ALONE;
-        long wanted = bytes == ANY || one ? ANY : Arena.roundedBytes(bytes);
-        Arena best = null;
+    private Arena takeIdle(long bytes, boolean joinable) {
+        long wanted = joinable || sinceOverlap == ALONE ? ANY : Arena.roundedBytes(bytes);
+        Optional<Arena> best = Optional.empty();
         for (Arena arena : idle) {
-            if (suits(need, bytes, arena)
-                    && (best == null || fitsBetter(arena.bytes(), best.bytes(), wanted))) {
-                best = arena;
+            if ((joinable || arena.isEmpty())
+                    && (best.isEmpty() || fitsBetter(arena.bytes(), best.get().bytes(), wanted))) {
+                best = Optional.of(arena);
             }
         }
-        if (best == null) {
-            best = idle.stream().filter(arena -> !arena.grows()).findAny().orElse(null);
-        }
-        if (best != null) {
-            idle.remove(best);
-            if (suits(need, bytes, best) && best.ensure(bytes)) {
-                return best;
+        if (best.isPresent()) {
+            idle.remove(best.get());
+            if (!best.get().ensure(bytes)) {
+                best.get().free();
+                best = Optional.empty();
             }
-            source.free(best);
         }
-        return create(bytes, need.grows);
+        Arena arena = best.isPresent() ? best.get() : create(bytes);
+        arena.setJoinable(joinable);
+        return arena;
     }
 
-    /** A plan needs an arena that contains no arrays. */
-    private static boolean suits(Need need, long bytes, Arena arena) {
-        boolean placed = need.bytes == ANY && bytes != ANY;
-        return need.grows ? arena.grows() && (!placed || arena.isEmpty()) : arena.isEmpty();
+    /** If the required size is unknown, the largest arena fits best. */
+    private static boolean fitsBetter(long size, long best, long wanted) {
+        boolean enough = wanted != ANY && best >= wanted;
+        return enough ? size >= wanted && size < best : size > best;
+    }
+
+    /** Creates an arena; if memory is short, it first frees the idle ones. */
+    private Arena create(long bytes) {
+        try {
+            return Arena.create(bytes, memory);
+        } catch (NoArenaException e) {
+            if (idle.isEmpty()) {
+                throw e;
+            }
+            freeIdle();
+            return Arena.create(bytes, memory);
+        }
     }
 
     /**
-     * Returns the memory of idle growing arenas to the system, except for the largest known need;
-     * to be called when a need becomes known.
+     * Returns the memory of idle arenas to the system, except for the largest known need; to be
+     * called when a need becomes known.
      */
     public void trimIdle() {
         trimIdle(false);
@@ -481,9 +432,7 @@ public final class ArenaPool {
     public void trimAll() {
         lock.lock();
         try {
-            for (Arena arena : leased) {
-                arena.setOutdated(arena.grows());
-            }
+            leased.forEach(arena -> arena.setOutdated(true));
         } finally {
             lock.unlock();
         }
@@ -501,20 +450,16 @@ public final class ArenaPool {
         List<Arena> shrunk = new ArrayList<>();
         lock.lock();
         try {
-            long needed = neededBytes();
             for (Arena arena : idle) {
-                long keep = keepLast ? Math.max(needed, arena.lastReachedBytes()) : needed;
-                if (arena.grows() && arena.bytes() > Arena.roundedBytes(keep)) {
-                    arena.shrink(keep);
+                if (arena.shrink(
+                        Math.max(neededBytes(), keepLast ? arena.lastReachedBytes() : 0))) {
                     shrunk.add(arena);
                 }
             }
         } finally {
             lock.unlock();
         }
-        for (Arena arena : shrunk) {
-            arena.trim();
-        }
+        shrunk.forEach(Arena::trim);
     }
 
     /**
@@ -545,46 +490,10 @@ public final class ArenaPool {
     public void freeIdle() {
         lock.lock();
         try {
-            idle.forEach(source::free);
+            idle.forEach(Arena::free);
             idle.clear();
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Creates an arena; if memory is short, it first frees the idle ones. */
-    private Arena create(long bytes, boolean grows) {
-        try {
-            return source.create(bytes, grows);
-        } catch (NoArenaException e) {
-            if (idle.isEmpty()) {
-                throw e;
-            }
-            freeIdle();
-            return source.create(bytes, grows);
-        }
-    }
-
-    /** If the required size is unknown, the largest arena fits best. */
-    private static boolean fitsBetter(long size, long best, long wanted) {
-        boolean enough = wanted != ANY && best >= wanted;
-        return enough ? size >= wanted && size < best : size > best;
-    }
-
-    /** Frees idle arenas that are larger than any remaining user needs. */
-    private void needsChanged() {
-        if (growing == 0) {
-            shortPause.cancel();
-            longPause.cancel();
-        }
-        largestArenaBytes = needs.isEmpty() ? 0 : Arena.roundedBytes(needs.lastKey());
-        idle.removeIf(
-                arena -> {
-                    boolean tooLarge = isTooLarge(arena);
-                    if (tooLarge) {
-                        source.free(arena);
-                    }
-                    return tooLarge;
-                });
     }
 }

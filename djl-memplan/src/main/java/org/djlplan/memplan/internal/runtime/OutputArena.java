@@ -15,16 +15,16 @@ public final class OutputArena {
 
     private static final Logger logger = LoggerFactory.getLogger(OutputArena.class);
 
-    private static final OutputArena SHARED = new OutputArena(new ArenaPool.NativeSource());
+    private static final OutputArena SHARED = new OutputArena(new Arena.Native());
 
-    private final ArenaPool.Source source;
+    private final Arena.Memory memory;
     private Optional<Arena> arena = Optional.empty();
     private final Pause shortPause = new Pause(Pause.SHORT, () -> trimInPause(true));
     private final Pause longPause = new Pause(Pause.LONG, () -> trimInPause(false));
     private int users;
 
-    OutputArena(ArenaPool.Source source) {
-        this.source = source;
+    OutputArena(Arena.Memory memory) {
+        this.memory = memory;
     }
 
     /** Returns the arena that all models of this JVM share. */
@@ -45,7 +45,7 @@ public final class OutputArena {
     public synchronized Use use(Keeping keeping) {
         if (arena.isEmpty()) {
             try {
-                arena = Optional.of(source.create(1, true));
+                arena = Optional.of(Arena.create(1, memory));
             } catch (NoArenaException e) {
                 logger.debug("outputs are in the engine's own memory", e);
             }
@@ -100,7 +100,7 @@ public final class OutputArena {
                     closed = true;
                     users--;
                     if (users == 0) {
-                        arena.ifPresent(source::free);
+                        arena.ifPresent(Arena::free);
                         arena = Optional.empty();
                         shortPause.cancel();
                         longPause.cancel();
@@ -120,7 +120,8 @@ public final class OutputArena {
     }
 
     private static void trimLater(Arena trimmed, long keep) {
-        trimmed.shrink(keep);
-        trimmed.trimLater();
+        if (trimmed.shrink(keep)) {
+            trimmed.trimLater();
+        }
     }
 }

@@ -10,7 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Arenas without memory behind their addresses. Fails if an arena is freed twice. */
-public final class FakeArenas implements ArenaPool.Source {
+public final class FakeArenas implements Arena.Memory {
 
     /** The largest size of an arena in bytes. */
     static final long MOST = 1L << 30;
@@ -21,7 +21,7 @@ public final class FakeArenas implements ArenaPool.Source {
     private static final long FIRST_ADDRESS = 1L << 46;
 
     private final AtomicLong next = new AtomicLong(FIRST_ADDRESS);
-    private final Set<Arena> live = ConcurrentHashMap.newKeySet();
+    private final Set<Long> live = ConcurrentHashMap.newKeySet();
     private final List<Long> trims = new CopyOnWriteArrayList<>();
     private final List<Long> maps = new CopyOnWriteArrayList<>();
     private volatile boolean exhausted;
@@ -39,7 +39,7 @@ public final class FakeArenas implements ArenaPool.Source {
         return live.size();
     }
 
-    /** Sets whether arrays of earlier predictions lie in each arena that grows. */
+    /** Sets whether arrays of earlier predictions lie in each arena. */
     void setInUse(boolean used) {
         inUse = used;
     }
@@ -64,64 +64,54 @@ public final class FakeArenas implements ArenaPool.Source {
         return maps;
     }
 
-    private final class FakeMemory implements Arena.Memory {
-
-        @Override
-        public long grow(Pointer arena, long bytes) {
-            return bytes > MOST ? -1 : bytes;
-        }
-
-        @Override
-        public void map(Pointer arena, long bytes) {
-            maps.add(bytes);
-        }
-
-        @Override
-        public boolean inUse(Pointer arena) {
-            return inUse;
-        }
-
-        @Override
-        public long trim(Pointer arena, long keep, long below) {
-            long slice = Math.max(keep, Math.min(below, sliced) - SLICE);
-            if (below <= keep) {
-                return -1;
-            }
-            trims.add(slice);
-            whileTrimming.run();
-            return slice;
-        }
-
-        @Override
-        public void free(Pointer arena) {
-            throw new AssertionError("freed by itself");
-        }
-    }
-
     /** Makes memory run out, or be available again. */
     void exhaust(boolean none) {
         exhausted = none;
     }
 
     @Override
-    public Arena create(long bytes, boolean grows) {
+    public NativeLoader.Use use() {
+        return NativeLoader.hold();
+    }
+
+    @Override
+    public Pointer create(long bytes, long most) {
         if (exhausted) {
-            throw new IllegalStateException("no memory");
+            return null;
         }
-        long rounded = Arena.roundedBytes(bytes);
-        Arena arena =
-                new Arena(
-                        new Pointer(next.getAndAdd(MOST)),
-                        rounded,
-                        grows,
-                        new FakeMemory(),
-                        NativeLoader.hold());
-        live.add(arena);
+        Pointer arena = new Pointer(next.getAndAdd(MOST));
+        live.add(Pointer.nativeValue(arena));
         return arena;
     }
 
     @Override
-    public void free(Arena arena) {
-        assertTrue(live.remove(arena), "freed twice, or never created: " + arena.address());
+    public long grow(Pointer arena, long bytes) {
+        return exhausted || bytes > MOST ? -1 : bytes;
+    }
+
+    @Override
+    public void map(Pointer arena, long bytes) {
+        maps.add(bytes);
+    }
+
+    @Override
+    public boolean inUse(Pointer arena) {
+        return inUse;
+    }
+
+    @Override
+    public long trim(Pointer arena, long keep, long below) {
+        long slice = Math.max(keep, Math.min(below, sliced) - SLICE);
+        if (below <= keep) {
+            return -1;
+        }
+        trims.add(slice);
+        whileTrimming.run();
+        return slice;
+    }
+
+    @Override
+    public void free(Pointer arena) {
+        assertTrue(live.remove(Pointer.nativeValue(arena)), "freed twice, or never created");
     }
 }
