@@ -23,9 +23,7 @@ final class ReportMachine {
         ImmutableMap.Builder<String, JsonElement> facts = ImmutableMap.builder();
         facts.put("cpu", new JsonPrimitive(cpu()));
         facts.put("cores", new JsonPrimitive(Machine.cores()));
-        new Machine()
-                .memoryBytes()
-                .ifPresent(bytes -> facts.put("memoryBytes", new JsonPrimitive(bytes)));
+        facts.put("memoryBytes", new JsonPrimitive(new Machine().memoryRoom().limitBytes()));
         facts.put(
                 "os",
                 new JsonPrimitive(

@@ -91,6 +91,6 @@ final class OriginLimits {
 
     /** If the memory size cannot be read, nothing is too large. */
     private static long memoryBytes() {
-        return new Machine().memoryBytes().orElse(Long.MAX_VALUE);
+        return new Machine().memoryRoom().limitBytes();
     }
 }

@@ -6,7 +6,6 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.Optional;
@@ -77,42 +76,29 @@ public final class Machine {
         return (int) Math.max(1, Math.min(cores(), Math.floor(quota)));
     }
 
-    /**
-     * Returns the most memory that this process can ever use, in bytes: the machine's, or the limit
-     * of the tightest control group.
-     */
-    public OptionalLong memoryBytes() {
-        return belowLimit(
-                Math.min(
-                        containerLimitBytes().orElse(NO_LIMIT),
-                        meminfo("MemTotal:").orElse(NO_LIMIT)));
-    }
-
     /** Returns the limit of the tightest control group, in bytes; empty if there is none. */
     public OptionalLong containerLimitBytes() {
-        return belowLimit(groups().stream().mapToLong(Group::limitBytes).min().orElse(NO_LIMIT));
-    }
-
-    private static OptionalLong belowLimit(long bytes) {
-        return bytes < NO_LIMIT ? OptionalLong.of(bytes) : OptionalLong.empty();
+        return groups().stream()
+                .mapToLong(Group::limitBytes)
+                .filter(bytes -> bytes < NO_LIMIT)
+                .min();
     }
 
     /**
-     * Returns the room of the control group with the least free memory, or of the machine if it has
-     * less. File pages that no process has mapped count as free.
+     * Returns the memory that this process may use: the machine's, or that of the tightest control
+     * groups. File pages that no process has mapped count as free.
      */
     public MemoryRoom memoryRoom() {
-        long total = meminfo("MemTotal:").orElse(NO_LIMIT);
-        Group machine =
-                new Group(total, Math.max(0, total - meminfo("MemAvailable:").orElse(total)));
-        Group tightest =
-                Stream.concat(Stream.of(machine), groups().stream())
-                        .min(Comparator.comparingLong(Group::freeBytes))
-                        .orElseThrow();
+        long limit = meminfo("MemTotal:").orElse(NO_LIMIT);
+        long free = meminfo("MemAvailable:").orElse(limit);
+        for (Group group : groups()) {
+            limit = Math.min(limit, group.limitBytes());
+            free = Math.min(free, group.limitBytes() - group.usedBytes());
+        }
         Runtime runtime = Runtime.getRuntime();
         return new MemoryRoom(
-                Math.max(1, tightest.limitBytes()),
-                tightest.usedBytes(),
+                Math.max(1, limit),
+                Math.max(0, limit - free),
                 Math.max(0, runtime.maxMemory() - runtime.totalMemory()));
     }
 
@@ -153,12 +139,7 @@ public final class Machine {
      * @param limitBytes its limit
      * @param usedBytes used memory except file pages that no process has mapped
      */
-    private record Group(long limitBytes, long usedBytes) {
-
-        private long freeBytes() {
-            return limitBytes - usedBytes;
-        }
-    }
+    private record Group(long limitBytes, long usedBytes) {}
 
     private List<Group> groups() {
         List<Group> groups = new ArrayList<>();

@@ -3,9 +3,9 @@ package org.djlplan.memplan.internal.machine;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 /**
- * The free memory of a container, or of a machine without a container.
+ * The memory of a container, or of a machine without a container.
  *
- * @param limitBytes the memory limit
+ * @param limitBytes the most memory that the process can ever use; very large if unknown
  * @param usedBytes used memory that cannot be reclaimed without harm: everything except file pages
  *     that no process has mapped
  * @param heapGrowthBytes possible growth of this JVM's heap

@@ -42,7 +42,7 @@ class MachineTest {
     @Test
     void machineWithoutGroups() {
         Machine machine = new Machine(root);
-        assertEquals(OptionalLong.of(4 * MIB), machine.memoryBytes());
+        assertEquals(4 * MIB, machine.memoryRoom().limitBytes());
         assertEquals(2 * MIB, machine.memoryRoom().freeBytes());
         assertEquals(OptionalLong.empty(), machine.containerLimitBytes());
     }
@@ -53,9 +53,7 @@ class MachineTest {
         write("proc/vmstat", "pgfault 12\noom_kill 3\n");
         assertEquals(OptionalLong.of(3), new Machine(root).memoryKills());
         write("proc/self/cgroup", "0::/pod\n");
-        write(
-                "proc/self/mountinfo",
-                "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n");
+        write("proc/self/mountinfo", CGROUP2);
         write("sys/fs/cgroup/pod/memory.events", "low 0\noom 9\noom_kill 2\n");
         assertEquals(OptionalLong.of(5), new Machine(root).memoryKills());
     }
@@ -63,13 +61,11 @@ class MachineTest {
     @Test
     void version2_tightestGroupCounts() throws IOException {
         write("proc/self/cgroup", "0::/pod/app\n");
-        write(
-                "proc/self/mountinfo",
-                "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n");
+        write("proc/self/mountinfo", CGROUP2);
         group2("sys/fs/cgroup/pod", Long.toString(3 * MIB), 2 * MIB, MIB / 2);
         group2("sys/fs/cgroup/pod/app", "max", MIB, 0);
         Machine machine = new Machine(root);
-        assertEquals(OptionalLong.of(3 * MIB), machine.memoryBytes());
+        assertEquals(3 * MIB, machine.memoryRoom().limitBytes());
         assertEquals(OptionalLong.of(3 * MIB), machine.containerLimitBytes());
         assertEquals(MIB + MIB / 2, machine.memoryRoom().freeBytes());
     }
@@ -104,16 +100,14 @@ class MachineTest {
                         + "35 31 0:32 /docker/1 /sys/fs/cgroup/memory rw - cgroup cgroup"
                         + " rw,hugetlb,memory\n");
         group1("sys/fs/cgroup/memory", 2 * MIB, MIB);
-        assertEquals(OptionalLong.of(2 * MIB), new Machine(root).memoryBytes());
+        assertEquals(2 * MIB, new Machine(root).memoryRoom().limitBytes());
         assertEquals(MIB, new Machine(root).memoryRoom().freeBytes());
     }
 
     @Test
     void version2_quotaOfProcessorTime() throws IOException {
         write("proc/self/cgroup", "0::/pod/app\n");
-        write(
-                "proc/self/mountinfo",
-                "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n");
+        write("proc/self/mountinfo", CGROUP2);
         write("sys/fs/cgroup/pod/cpu.max", "150000 100000\n");
         write("sys/fs/cgroup/pod/cpu.stat", "usage_usec 9\nnr_throttled 2\nthrottled_usec 7\n");
         write("sys/fs/cgroup/pod/app/cpu.max", "max 100000\n");
@@ -152,25 +146,14 @@ class MachineTest {
                 "proc/self/mountinfo",
                 "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
         group1("sys/fs/cgroup/memory", 9223372036854771712L, MIB);
-        assertEquals(OptionalLong.of(4 * MIB), new Machine(root).memoryBytes());
+        assertEquals(4 * MIB, new Machine(root).memoryRoom().limitBytes());
         assertEquals(OptionalLong.empty(), new Machine(root).containerLimitBytes());
-    }
-
-    @Test
-    void memoryRoom_noGroups_isTheMachines() {
-        MemoryRoom room = new Machine(root).memoryRoom();
-        assertEquals(4 * MIB, room.limitBytes());
-        assertEquals(2 * MIB, room.usedBytes());
-        Runtime runtime = Runtime.getRuntime();
-        assertTrue(room.heapGrowthBytes() <= runtime.maxMemory());
     }
 
     @Test
     void memoryRoom_version2_countsUnmappedFilePagesAsFree() throws IOException {
         write("proc/self/cgroup", "0::/app\n");
-        write(
-                "proc/self/mountinfo",
-                "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n");
+        write("proc/self/mountinfo", CGROUP2);
         group2("sys/fs/cgroup/app", "2000000", 1_500_000, 600_000);
         write(
                 "sys/fs/cgroup/app/memory.stat",
@@ -250,7 +233,7 @@ class MachineTest {
     private void assertNoGroup() {
         Machine machine = new Machine(root);
         assertEquals(OptionalLong.empty(), machine.containerLimitBytes());
-        assertEquals(OptionalLong.of(4 * MIB), machine.memoryBytes());
+        assertEquals(4 * MIB, machine.memoryRoom().limitBytes());
         assertEquals(2 * MIB, machine.memoryRoom().freeBytes());
         assertEquals(OptionalDouble.empty(), machine.quotaCores());
         assertEquals(Machine.cores(), machine.fullCores());
@@ -307,7 +290,7 @@ class MachineTest {
 
     private void assertUnknown() {
         Machine machine = new Machine(root);
-        assertEquals(OptionalLong.empty(), machine.memoryBytes());
+        assertTrue(machine.memoryRoom().limitBytes() > 1L << 50);
         assertTrue(machine.memoryRoom().freeBytes() > 1L << 50);
     }
 
@@ -341,8 +324,8 @@ class MachineTest {
     @Test
     void thisMachine() {
         Machine machine = new Machine();
-        assertTrue(machine.memoryBytes().orElseThrow() > 64 * MIB);
-        assertTrue(machine.memoryRoom().freeBytes() <= machine.memoryBytes().orElseThrow());
+        assertTrue(machine.memoryRoom().limitBytes() > 64 * MIB);
+        assertTrue(machine.memoryRoom().freeBytes() <= machine.memoryRoom().limitBytes());
     }
 
     private void group2(String folder, String limit, long used, long inactive) throws IOException {

@@ -33,7 +33,7 @@ final class TfLiteNative {
             use.close();
             throw new UnplannableException(Native.toString(message));
         }
-        djlplan_tflite_memory(new Machine().memoryBytes().orElse(Long.MAX_VALUE));
+        djlplan_tflite_memory(new Machine().memoryRoom().limitBytes());
         // The engine's own interpreters use XNNPACK, too, even without a delegate.
         SharedWorkspaces.prepare();
         return use;
