@@ -16,6 +16,7 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.function.Function;
+import org.djlplan.memplan.internal.runtime.Buffers;
 
 /** Manages arrays over buffers. Random arrays come from another engine, if there is one. */
 class BufferManager extends BaseNDManager {
@@ -65,15 +66,12 @@ class BufferManager extends BaseNDManager {
         }
         BufferArray copy =
                 new BufferArray(
-                        this, copyOf(array.toByteBuffer()), array.getShape(), array.getDataType());
+                        this,
+                        Buffers.copy(array.toByteBuffer()),
+                        array.getShape(),
+                        array.getDataType());
         copy.setName(array.getName());
         return copy;
-    }
-
-    /** The memory of another engine's array is freed with the array, so it is copied. */
-    private static ByteBuffer copyOf(ByteBuffer values) {
-        ByteBuffer copy = heap(values.remaining());
-        return copy.put(values.duplicate()).rewind();
     }
 
     /** Returns memory that the garbage collector frees, and that is not newly mapped each time. */

@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.candidates.CpuOutputs;
 import org.djlplan.memplan.internal.rewrite.SampleInputs.Frequent;
+import org.djlplan.memplan.internal.runtime.Buffers;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
@@ -357,8 +358,7 @@ public final class RecipeTrials implements CandidateRunner {
     }
 
     private static OutputTensor copy(NDArray output) {
-        ByteBuffer data = output.toByteBuffer();
-        ByteBuffer copy = ByteBuffer.allocate(data.remaining()).put(data).flip();
+        ByteBuffer copy = Buffers.copy(output.toByteBuffer());
         return new OutputTensor(
                 new TensorInfo(
                         output.getName() == null ? "" : output.getName(),

@@ -20,6 +20,7 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.runtime.Buffers;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 import org.djlplan.thirdparty.guava.primitives.Longs;
@@ -56,8 +57,7 @@ public record SampleInputs(List<ArrayType> types, List<String> names, List<ByteB
         List<ByteBuffer> values = new ArrayList<>();
         for (NDArray input : inputs) {
             names.add(input.getName() == null ? "" : input.getName());
-            ByteBuffer data = input.toByteBuffer();
-            values.add(ByteBuffer.allocate(data.remaining()).put(data).flip());
+            values.add(Buffers.copy(input.toByteBuffer()));
         }
         return new SampleInputs(types, names, values);
     }

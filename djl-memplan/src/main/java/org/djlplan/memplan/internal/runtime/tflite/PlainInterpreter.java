@@ -1,12 +1,12 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.runtime.Buffers;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.Allocation;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveTensor;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -138,10 +138,9 @@ final class PlainInterpreter implements AutoCloseable {
         }
         List<OutputTensor> results = new ArrayList<>(outputs.size());
         for (OutputTensor output : outputs) {
-            ByteBuffer copy =
-                    ByteBuffer.allocate(output.data().capacity()).order(ByteOrder.nativeOrder());
-            copy.put(output.data().duplicate().rewind()).rewind();
-            results.add(new OutputTensor(output.info(), copy));
+            results.add(
+                    new OutputTensor(
+                            output.info(), Buffers.copy(output.data().duplicate().rewind())));
         }
         return results;
     }
