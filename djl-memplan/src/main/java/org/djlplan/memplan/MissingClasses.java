@@ -1,5 +1,6 @@
 package org.djlplan.memplan;
 
+import ai.djl.util.ClassLoaderUtils;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.errors.NotPlannedException;
@@ -17,6 +18,26 @@ final class MissingClasses {
     private static final String REQUIRED = "memplan.required";
 
     private MissingClasses() {}
+
+    /**
+     * Returns an object of the class that an argument names; empty if there is no such argument.
+     *
+     * @throws IllegalArgumentException if there is no such class
+     */
+    static <T> Optional<T> named(Class<T> type, String key, Map<String, ?> arguments) {
+        Object name = arguments.get(key);
+        if (name == null) {
+            return Optional.empty();
+        }
+        T made =
+                ClassLoaderUtils.initClass(
+                        ClassLoaderUtils.getContextClassLoader(), type, name.toString());
+        if (made == null) {
+            throw new IllegalArgumentException(
+                    key + "=" + name + ": not a " + type.getSimpleName());
+        }
+        return Optional.of(made);
+    }
 
     /**
      * Returns the exception to throw if the model must be planned; otherwise logs a warning, and

@@ -3,7 +3,6 @@ package org.djlplan.memplan;
 import ai.djl.Model;
 import ai.djl.nn.Block;
 import ai.djl.nn.BlockFactory;
-import ai.djl.util.ClassLoaderUtils;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -52,23 +51,9 @@ public final class PlannedBlockFactory implements BlockFactory {
                 throw new IOException(refusal.get().getMessage(), refusal.get());
             }
             Optional<BlockFactory> factory =
-                    Optional.ofNullable(arguments.get("memplan.blockFactory"))
-                            .map(PlannedBlockFactory::named);
+                    MissingClasses.named(BlockFactory.class, "memplan.blockFactory", arguments);
             return StockBlock.of(model, modelPath, arguments, factory);
         }
         return planning.newBlock(model, modelPath, arguments);
-    }
-
-    private static BlockFactory named(Object name) {
-        BlockFactory factory =
-                ClassLoaderUtils.initClass(
-                        ClassLoaderUtils.getContextClassLoader(),
-                        BlockFactory.class,
-                        name.toString());
-        if (factory == null) {
-            throw new IllegalArgumentException(
-                    "memplan.blockFactory=" + name + ": not a BlockFactory");
-        }
-        return factory;
     }
 }

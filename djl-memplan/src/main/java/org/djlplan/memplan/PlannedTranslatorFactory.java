@@ -5,7 +5,6 @@ import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
-import ai.djl.util.ClassLoaderUtils;
 import ai.djl.util.Pair;
 import ai.djl.util.Progress;
 import java.io.InvalidObjectException;
@@ -305,20 +304,8 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
 
     /** The same as {@link ModelPlanning#namedFactory}, using only DJL. */
     private static TranslatorFactory namedFactory(Map<String, ?> arguments) {
-        Object name = arguments.get("memplan.translatorFactory");
-        if (name == null) {
-            return new DefaultTranslatorFactory();
-        }
-        TranslatorFactory factory =
-                ClassLoaderUtils.initClass(
-                        ClassLoaderUtils.getContextClassLoader(),
-                        TranslatorFactory.class,
-                        name.toString());
-        if (factory == null) {
-            throw new IllegalArgumentException(
-                    "memplan.translatorFactory=" + name + ": not a TranslatorFactory");
-        }
-        return factory;
+        return MissingClasses.named(TranslatorFactory.class, "memplan.translatorFactory", arguments)
+                .orElseGet(DefaultTranslatorFactory::new);
     }
 
     private static <I, O> Translator<I, O> measured(

@@ -20,7 +20,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -84,13 +83,7 @@ class OrtBudgetTest {
             throws TranslateException {
         try (Predictor<NDList, NDList> predictor = model.newPredictor();
                 NDManager manager = model.getNDManager().newSubManager()) {
-            return OrtModels.bytes(
-                    predictor.predict(
-                            new NDList(
-                                    OrtModels.floats(
-                                            manager,
-                                            new Random(side),
-                                            new Shape(1, 3, side, side)))));
+            return OrtModels.bytes(predictor.predict(OrtModels.image(manager, side)));
         }
     }
 

@@ -3,13 +3,11 @@ package org.djlplan.integration.onnxruntime;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Random;
 
 /** Predicts with a small, a much too large, and again a small image under a memory limit. */
 final class OrtNoMemoryProgram {
@@ -43,13 +41,7 @@ final class OrtNoMemoryProgram {
             throws TranslateException {
         try (Predictor<NDList, NDList> predictor = model.newPredictor();
                 NDManager manager = model.getNDManager().newSubManager()) {
-            return OrtModels.bytes(
-                    predictor.predict(
-                            new NDList(
-                                    OrtModels.floats(
-                                            manager,
-                                            new Random(side),
-                                            new Shape(1, 3, side, side)))));
+            return OrtModels.bytes(predictor.predict(OrtModels.image(manager, side)));
         }
     }
 }

@@ -56,29 +56,18 @@ public final class TfLiteTypes {
      * @throws IllegalStateException if DJL has no such arrays
      */
     public static DataType dataType(ElementType type) {
-        switch (type) {
-            case FLOAT16:
-                return DataType.FLOAT16;
-            case FLOAT32:
-                return DataType.FLOAT32;
-            case FLOAT64:
-                return DataType.FLOAT64;
-            case INT8:
-                return DataType.INT8;
-            case INT16:
-                return DataType.INT16;
-            case INT32:
-                return DataType.INT32;
-            case INT64:
-                return DataType.INT64;
-            case UINT8:
-                return DataType.UINT8;
-            case BOOL:
-                return DataType.BOOLEAN;
-            case STRING:
-                return DataType.STRING;
-            default:
-                throw new IllegalStateException("DJL has no arrays of type " + type);
-        }
+        return switch (type) {
+            case FLOAT16 -> DataType.FLOAT16;
+            case FLOAT32 -> DataType.FLOAT32;
+            case FLOAT64 -> DataType.FLOAT64;
+            case INT8 -> DataType.INT8;
+            case INT16 -> DataType.INT16;
+            case INT32 -> DataType.INT32;
+            case INT64 -> DataType.INT64;
+            case UINT8 -> DataType.UINT8;
+            case BOOL -> DataType.BOOLEAN;
+            case STRING -> DataType.STRING;
+            default -> throw new IllegalStateException("DJL has no arrays of type " + type);
+        };
     }
 }

@@ -133,18 +133,10 @@ public final class MappedFile implements AutoCloseable {
             throw new IOException(path + ": " + bytes + " bytes, models end at 2 GiB");
         }
         switch (errno) {
-            case 2:
-                throw new NoSuchFileException(path.toString());
-            case 13:
-                throw new IOException(path + ": permission denied");
-            case 21:
-                throw new IOException(path + ": is a directory");
-            case 61:
-                throw new IOException(path + ": is empty");
-            case 12:
-                throw new IOException(path + ": no memory, or no addresses, to map it");
-            default:
-                throw new IOException(path + ": cannot be mapped: " + SystemError.text(errno));
+            case 2 -> throw new NoSuchFileException(path.toString());
+            case 61 -> throw new IOException(path + ": is empty");
+            default ->
+                    throw new IOException(path + ": cannot be mapped: " + SystemError.text(errno));
         }
     }
 

@@ -31,7 +31,6 @@ import org.slf4j.LoggerFactory;
 final class Traces {
 
     private static final Logger logger = LoggerFactory.getLogger(Traces.class);
-    private static final String JNA = Memory.class.getPackageName();
     private static final long ANY_BYTES = 8;
 
     /** Whether djl-plan's own class loader lives as long as the JVM. */
@@ -50,18 +49,17 @@ final class Traces {
     private Traces() {}
 
     /**
-     * Makes JNA start its thread that frees memory, if it does not run yet, from a stack without an
-     * application's code. A thread retains the class loaders of the code that started it. If
-     * applications share JNA, the class loader of the first one would otherwise never be collected.
-     * Does nothing if all callers are on the JVM's class path, whose class loader is never
-     * collected.
+     * Makes JNA start its thread that frees memory from a stack without an application's code. A
+     * thread retains the class loaders of the code that started it. If applications share JNA, the
+     * class loader of the first one would otherwise never be collected. Does nothing if all callers
+     * are on the JVM's class path, whose class loader is never collected.
      *
      * @throws LinkageError if JNA cannot be used
      */
     static void startJna() {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         try {
-            if (areCallersPermanent() || isJnaStarted()) {
+            if (areCallersPermanent()) {
                 return;
             }
             MethodHandle allocation =
@@ -113,26 +111,6 @@ final class Traces {
             }
         }
         return true;
-    }
-
-    /**
-     * Returns whether the thread runs already, for example because DJL loaded the engine before.
-     */
-    private static boolean isJnaStarted() {
-        ThreadGroup all = Thread.currentThread().getThreadGroup();
-        while (all.getParent() != null) {
-            all = all.getParent();
-        }
-        Thread[] threads = new Thread[2 * all.activeCount()];
-        int count = all.enumerate(threads);
-        for (int i = 0; i < count; i++) {
-            Class<?> type = threads[i].getClass();
-            if (type.getName().startsWith(JNA)
-                    && type.getClassLoader() == Memory.class.getClassLoader()) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /**
