@@ -1,12 +1,13 @@
 package org.djlplan.integration.text;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
+import com.google.gson.Gson;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -40,8 +41,8 @@ public final class TextFiles {
 
     /** Writes the tokenizer and the configuration into a model's folder. */
     public static void writeTokenizer(Path folder) throws IOException {
-        Files.writeString(folder.resolve("tokenizer.json"), tokenizer().toString());
-        Files.writeString(folder.resolve("config.json"), config().toString());
+        Files.writeString(folder.resolve("tokenizer.json"), tokenizer());
+        Files.writeString(folder.resolve("config.json"), config());
     }
 
     /** Returns texts of different lengths, from one word up to a number of words. */
@@ -78,111 +79,64 @@ public final class TextFiles {
     }
 
     /** Returns the configuration of a tokenizer like BERT's. */
-    private static JsonObject tokenizer() {
+    private static String tokenizer() {
         List<String> words = vocabulary();
-        JsonObject vocabulary = new JsonObject();
-        for (int i = 0; i < words.size(); i++) {
-            vocabulary.addProperty(words.get(i), i);
-        }
-        JsonObject model = typed("WordPiece");
-        model.addProperty("unk_token", "[UNK]");
-        model.addProperty("continuing_subword_prefix", "##");
-        model.addProperty("max_input_chars_per_word", 100);
-        model.add("vocab", vocabulary);
-        JsonObject normalizer = typed("BertNormalizer");
-        normalizer.addProperty("clean_text", true);
-        normalizer.addProperty("handle_chinese_chars", true);
-        normalizer.addProperty("lowercase", true);
-        JsonObject decoder = typed("WordPiece");
-        decoder.addProperty("prefix", "##");
-        decoder.addProperty("cleanup", true);
-        JsonArray added = new JsonArray();
-        for (String token : SPECIAL) {
-            added.add(added(words.indexOf(token), token));
-        }
-        JsonObject all = new JsonObject();
-        all.addProperty("version", "1.0");
-        all.add("added_tokens", added);
-        all.add("normalizer", normalizer);
-        all.add("pre_tokenizer", typed("BertPreTokenizer"));
-        all.add("post_processor", template());
-        all.add("decoder", decoder);
-        all.add("model", model);
-        return all;
-    }
-
-    private static JsonObject added(int number, String token) {
-        JsonObject added = new JsonObject();
-        added.addProperty("id", number);
-        added.addProperty("content", token);
-        for (String no : List.of("single_word", "lstrip", "rstrip", "normalized")) {
-            added.addProperty(no, false);
-        }
-        added.addProperty("special", true);
-        return added;
-    }
-
-    private static JsonObject template() {
-        JsonArray single = new JsonArray();
-        single.add(special("[CLS]", 0));
-        single.add(sequence("A", 0));
-        single.add(special("[SEP]", 0));
-        JsonArray pair = single.deepCopy();
-        pair.add(sequence("B", 1));
-        pair.add(special("[SEP]", 1));
-        JsonObject tokens = new JsonObject();
-        for (String token : List.of("[CLS]", "[SEP]")) {
-            JsonArray numbers = new JsonArray();
-            numbers.add(vocabulary().indexOf(token));
-            JsonArray names = new JsonArray();
-            names.add(token);
-            JsonObject entry = new JsonObject();
-            entry.addProperty("id", token);
-            entry.add("ids", numbers);
-            entry.add("tokens", names);
-            tokens.add(token, entry);
-        }
-        JsonObject template = typed("TemplateProcessing");
-        template.add("single", single);
-        template.add("pair", pair);
-        template.add("special_tokens", tokens);
-        return template;
-    }
-
-    private static JsonObject special(String token, int type) {
-        return piece("SpecialToken", token, type);
-    }
-
-    private static JsonObject sequence(String name, int type) {
-        return piece("Sequence", name, type);
-    }
-
-    private static JsonObject piece(String kind, String name, int type) {
-        JsonObject inner = new JsonObject();
-        inner.addProperty("id", name);
-        inner.addProperty("type_id", type);
-        JsonObject outer = new JsonObject();
-        outer.add(kind, inner);
-        return outer;
-    }
-
-    private static JsonObject typed(String type) {
-        JsonObject object = new JsonObject();
-        object.addProperty("type", type);
-        return object;
+        Map<String, Integer> numbers = new LinkedHashMap<>();
+        words.forEach(word -> numbers.put(word, numbers.size()));
+        String added =
+                SPECIAL.stream()
+                        .map(
+                                token ->
+                                        """
+                                        {"id": %d, "content": "%s", "single_word": false,
+                                         "lstrip": false, "rstrip": false,
+                                         "normalized": false, "special": true}
+                                        """
+                                                .formatted(numbers.get(token), token))
+                        .collect(Collectors.joining(","));
+        String single =
+                """
+                {"SpecialToken": {"id": "[CLS]", "type_id": 0}},
+                {"Sequence": {"id": "A", "type_id": 0}},
+                {"SpecialToken": {"id": "[SEP]", "type_id": 0}}
+                """;
+        return """
+               {"version": "1.0",
+                "added_tokens": [%s],
+                "normalizer": {"type": "BertNormalizer", "clean_text": true,
+                               "handle_chinese_chars": true, "lowercase": true},
+                "pre_tokenizer": {"type": "BertPreTokenizer"},
+                "post_processor": {
+                  "type": "TemplateProcessing",
+                  "single": [%s],
+                  "pair": [%s,
+                           {"Sequence": {"id": "B", "type_id": 1}},
+                           {"SpecialToken": {"id": "[SEP]", "type_id": 1}}],
+                  "special_tokens": {
+                    "[CLS]": {"id": "[CLS]", "ids": [%d], "tokens": ["[CLS]"]},
+                    "[SEP]": {"id": "[SEP]", "ids": [%d], "tokens": ["[SEP]"]}}},
+                "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
+                "model": {"type": "WordPiece", "unk_token": "[UNK]",
+                          "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+                          "vocab": %s}}
+               """
+                .formatted(
+                        added,
+                        single,
+                        single,
+                        numbers.get("[CLS]"),
+                        numbers.get("[SEP]"),
+                        new Gson().toJson(numbers));
     }
 
     /** Returns the configuration that a translator of token classes reads: names of labels. */
-    private static JsonObject config() {
-        JsonObject names = new JsonObject();
-        JsonObject numbers = new JsonObject();
-        for (int i = 0; i < LABELS.size(); i++) {
-            names.addProperty(Integer.toString(i), LABELS.get(i));
-            numbers.addProperty(LABELS.get(i), i);
+    private static String config() {
+        Map<String, String> names = new LinkedHashMap<>();
+        Map<String, Integer> numbers = new LinkedHashMap<>();
+        for (String label : LABELS) {
+            names.put(Integer.toString(names.size()), label);
+            numbers.put(label, numbers.size());
         }
-        JsonObject config = new JsonObject();
-        config.add("id2label", names);
-        config.add("label2id", numbers);
-        return config;
+        return new Gson().toJson(Map.of("id2label", names, "label2id", numbers));
     }
 }

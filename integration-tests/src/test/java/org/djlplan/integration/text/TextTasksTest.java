@@ -124,46 +124,29 @@ class TextTasksTest {
         assertEquals(0, predictions.unplannedAllocations(), predictions.toString());
     }
 
-    private <I, O> void assertSameOneByOne(
+    private <I, O> void assertSame(
             Path file,
             Class<I> in,
             Class<O> out,
             TranslatorFactory factory,
             List<I> inputs,
-            Function<O, String> print)
+            Function<O, String> print,
+            boolean inBatches)
             throws Exception {
         try (ZooModel<I, O> stock = load(file, in, out, factory);
-                ZooModel<I, O> model =
-                        load(
-                                file,
-                                in,
-                                out,
-                                PlannedTranslatorFactory.wrap(factory)
-                                        .with("delegation.enabled", false))) {
-            assertEquals(oneByOne(stock, inputs, print), oneByOne(model, inputs, print));
-            assertPlanned(model, 2 * inputs.size());
+                ZooModel<I, O> model = load(file, in, out, planned(factory))) {
+            if (inBatches) {
+                assertEquals(inBatches(stock, inputs, print), inBatches(model, inputs, print));
+                assertPlanned(model, batches(inputs.size()));
+            } else {
+                assertEquals(oneByOne(stock, inputs, print), oneByOne(model, inputs, print));
+                assertPlanned(model, 2 * inputs.size());
+            }
         }
     }
 
-    private <I, O> void assertSameInBatches(
-            Path file,
-            Class<I> in,
-            Class<O> out,
-            TranslatorFactory factory,
-            List<I> inputs,
-            Function<O, String> print)
-            throws Exception {
-        try (ZooModel<I, O> stock = load(file, in, out, factory);
-                ZooModel<I, O> model =
-                        load(
-                                file,
-                                in,
-                                out,
-                                PlannedTranslatorFactory.wrap(factory)
-                                        .with("delegation.enabled", false))) {
-            assertEquals(inBatches(stock, inputs, print), inBatches(model, inputs, print));
-            assertPlanned(model, batches(inputs.size()));
-        }
+    private static TranslatorFactory planned(TranslatorFactory factory) {
+        return PlannedTranslatorFactory.wrap(factory).with("delegation.enabled", false);
     }
 
     private static int batches(int inputs) {
@@ -190,53 +173,73 @@ class TextTasksTest {
                 .toList();
     }
 
+    private void embed(boolean inBatches) throws Exception {
+        TranslatorFactory factory = new TextEmbeddingTranslatorFactory();
+        assertSame(
+                files("text_states"),
+                String.class,
+                float[].class,
+                factory,
+                texts(),
+                Arrays::toString,
+                inBatches);
+    }
+
     @Test
     void embed_textsOfManyLengths_answersAsStock() throws Exception {
-        Path file = files("text_states");
-        TranslatorFactory factory = new TextEmbeddingTranslatorFactory();
-        assertSameOneByOne(file, String.class, float[].class, factory, texts(), Arrays::toString);
+        embed(false);
     }
 
     @Test
     @Tag("djl-current")
     void embed_batchesOfManyLengths_answersAsStock() throws Exception {
-        Path file = files("text_states");
-        TranslatorFactory factory = new TextEmbeddingTranslatorFactory();
-        assertSameInBatches(file, String.class, float[].class, factory, texts(), Arrays::toString);
+        embed(true);
+    }
+
+    private void answer(boolean inBatches) throws Exception {
+        TranslatorFactory factory = new QuestionAnsweringTranslatorFactory();
+        assertSame(
+                files("text_answer"),
+                QAInput.class,
+                String.class,
+                factory,
+                questions(),
+                Function.identity(),
+                inBatches);
     }
 
     @Test
     void answer_questionsOfManyLengths_answersAsStock() throws Exception {
-        Path file = files("text_answer");
-        TranslatorFactory factory = new QuestionAnsweringTranslatorFactory();
-        assertSameOneByOne(
-                file, QAInput.class, String.class, factory, questions(), Function.identity());
+        answer(false);
     }
 
     @Test
     @Tag("djl-current")
     void answer_batchesOfManyLengths_answersAsStock() throws Exception {
-        Path file = files("text_answer");
-        TranslatorFactory factory = new QuestionAnsweringTranslatorFactory();
-        assertSameInBatches(
-                file, QAInput.class, String.class, factory, questions(), Function.identity());
+        answer(true);
+    }
+
+    private void label(boolean inBatches) throws Exception {
+        TranslatorFactory factory = new TokenClassificationTranslatorFactory();
+        assertSame(
+                files("text_labels"),
+                String.class,
+                NamedEntity[].class,
+                factory,
+                texts(),
+                Arrays::toString,
+                inBatches);
     }
 
     @Test
     void label_textsOfManyLengths_answersAsStock() throws Exception {
-        Path file = files("text_labels");
-        TranslatorFactory factory = new TokenClassificationTranslatorFactory();
-        assertSameOneByOne(
-                file, String.class, NamedEntity[].class, factory, texts(), Arrays::toString);
+        label(false);
     }
 
     @Test
     @Tag("djl-current")
     void label_batchesOfManyLengths_answersAsStock() throws Exception {
-        Path file = files("text_labels");
-        TranslatorFactory factory = new TokenClassificationTranslatorFactory();
-        assertSameInBatches(
-                file, String.class, NamedEntity[].class, factory, texts(), Arrays::toString);
+        label(true);
     }
 
     /**
@@ -298,12 +301,7 @@ class TextTasksTest {
         ExecutorService pool = Executors.newFixedThreadPool(THREADS);
         try (ZooModel<String, float[]> stock = load(file, String.class, float[].class, factory);
                 ZooModel<String, float[]> model =
-                        load(
-                                file,
-                                String.class,
-                                float[].class,
-                                PlannedTranslatorFactory.wrap(factory)
-                                        .with("delegation.enabled", false))) {
+                        load(file, String.class, float[].class, planned(factory))) {
             List<String> expected = oneByOne(stock, texts(), Arrays::toString);
             List<Future<List<String>>> answers = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
