@@ -11,15 +11,12 @@ import ai.djl.repository.zoo.ZooModel;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.Planned;
@@ -27,10 +24,8 @@ import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.tflite.Probe;
-import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.MappedFile;
-import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
@@ -112,42 +107,6 @@ class LifecycleTest {
     private static long mappingsOfTheFile() throws Exception {
         try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
             return maps.filter(line -> line.endsWith("/blaze_face.tflite")).count();
-        }
-    }
-
-    @Test
-    void interpreters_unusedForAWhile_areClosedButOne() throws Exception {
-        PlanOptions options = Served.options(Map.of("memplan.threads", 1, "memplan.workers", 3));
-        try (ServedModel runtime =
-                        ServedModel.open(
-                                FILE,
-                                options,
-                                Served.planner(),
-                                Optional.empty(),
-                                Duration.ofMillis(300));
-                StockInterpreter stock = new StockInterpreter(FILE, 1)) {
-            AtomicBoolean enough = new AtomicBoolean();
-            List<CompletableFuture<Void>> running = new ArrayList<>();
-            for (int t = 0; t < 3; t++) {
-                List<ByteBuffer> inputs = stock.randomInputs(t);
-                List<List<Integer>> shapes = stock.shapes();
-                Runnable work =
-                        () -> {
-                            while (!enough.get()) {
-                                List<OutputTensor> unused = runtime.run(inputs, shapes);
-                            }
-                        };
-                running.add(CompletableFuture.runAsync(work, task -> new Thread(task).start()));
-            }
-            try {
-                Await.until(() -> runtime.report().interpreters().size() > 1);
-            } finally {
-                enough.set(true);
-            }
-            for (CompletableFuture<Void> each : running) {
-                each.get(60, TimeUnit.SECONDS);
-            }
-            Await.until(() -> runtime.report().interpreters().size() == 1);
         }
     }
 
