@@ -13,8 +13,8 @@ import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.djl.ModelHandle;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.report.ReportSources;
+import org.djlplan.memplan.internal.report.Reports;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PlanReport.Plan;
 import org.djlplan.memplan.report.PlanReport.Predictions;
@@ -40,12 +40,14 @@ class PlanHandleTest {
 
     private PlanHandle planned() {
         PlanReport report =
-                new PlanReportRecord(
+                new PlanReport(
                         "TFLite",
                         Optional.empty(),
                         Plan.NONE,
                         List.of(),
                         Predictions.NONE,
+                        Optional.empty(),
+                        Optional.empty(),
                         Optional.empty(),
                         Optional.empty());
         return handle(() -> report);
@@ -147,7 +149,7 @@ class PlanHandleTest {
 
     @Test
     void setBudget_modelThatRunsAsStock_saysWhy() {
-        PlanReport report = PlanReportRecord.unplanned("TFLite", "no such platform");
+        PlanReport report = Reports.unplanned("TFLite", "no such platform");
         PlanHandle plan = handle(() -> report);
         assertEquals(
                 "runs as stock: no such platform",

@@ -5,7 +5,6 @@ import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import java.util.OptionalLong;
-import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.WeightIo;
 
@@ -39,7 +38,7 @@ final class BudgetFacts {
     /** Reads what {@link #toJson} writes. */
     static BudgetReport fromJson(JsonObject json) {
         JsonElement lastStall = json.get("lastStallNanos");
-        return new BudgetReportRecord(
+        return new BudgetReport(
                 json.get("budgetBytes").getAsLong(),
                 json.get("leastBudgetBytes").getAsLong(),
                 json.get("arenaBytes").getAsLong(),
@@ -47,15 +46,13 @@ final class BudgetFacts {
                 json.get("pinnedBytes").getAsLong(),
                 json.get("pieces").getAsInt(),
                 json.get("slicedOperators").getAsInt(),
-                new BudgetReportRecord.Delegated(
-                        json.get("delegatedOperators").getAsInt(),
-                        json.get("delegatedBytes").getAsLong()),
-                new BudgetReportRecord.Loading(
-                        json.get("bytesLoadedPerPrediction").getAsLong(),
-                        json.get("predictedStallNanos").getAsLong(),
-                        lastStall.isJsonNull()
-                                ? OptionalLong.empty()
-                                : OptionalLong.of(lastStall.getAsLong()),
-                        WeightIo.of(json.get("io").getAsString()).orElseThrow()));
+                json.get("delegatedOperators").getAsInt(),
+                json.get("delegatedBytes").getAsLong(),
+                json.get("bytesLoadedPerPrediction").getAsLong(),
+                json.get("predictedStallNanos").getAsLong(),
+                lastStall.isJsonNull()
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(lastStall.getAsLong()),
+                WeightIo.of(json.get("io").getAsString()).orElseThrow());
     }
 }

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.djlplan.cli.OutputDifference.Limit;
-import org.djlplan.memplan.internal.report.DelegationReportRecord;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.thirdparty.guava.collect.Streams;
@@ -60,7 +59,7 @@ final class DelegationFacts {
                             each.get("noise").getAsDouble(),
                             each.get("limit").getAsDouble()));
         }
-        return new DelegationReportRecord(
+        return new DelegationReport(
                 json.get("delegate").getAsString(),
                 json.get("operators").getAsInt(),
                 json.get("delegatedOperators").getAsInt(),

@@ -14,7 +14,6 @@ import org.djlplan.cli.BudgetSweep.Refused;
 import org.djlplan.cli.BudgetSweep.Result;
 import org.djlplan.cli.BudgetSweep.Row;
 import org.djlplan.cli.BudgetSweep.Stock;
-import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.WeightIo;
 import org.junit.jupiter.api.Test;
@@ -26,7 +25,7 @@ class BudgetTableTest {
     private static final MedianRatio WARM = new MedianRatio(1.02, 1.01, 1.03, 15);
     private static final MedianRatio COLD = new MedianRatio(1.2, 1.1, 1.3, 15);
     private static final BudgetReport REPORT =
-            new BudgetReportRecord(
+            new BudgetReport(
                     60 * MB,
                     20 * MB,
                     50 * MB,
@@ -34,9 +33,12 @@ class BudgetTableTest {
                     5 * MB,
                     300,
                     3,
-                    new BudgetReportRecord.Delegated(40, 6 * MB),
-                    new BudgetReportRecord.Loading(
-                            225 * MB, MB, OptionalLong.of(2 * MB), WeightIo.DIRECT));
+                    40,
+                    6 * MB,
+                    225 * MB,
+                    MB,
+                    OptionalLong.of(2 * MB),
+                    WeightIo.DIRECT);
 
     private static BudgetTable table(Row... rows) {
         RunOptions options = new RunOptions();
@@ -192,17 +194,8 @@ class BudgetTableTest {
     @Test
     void json_reportWithoutAPrediction_isReadAgain() {
         BudgetReport report =
-                new BudgetReportRecord(
-                        1,
-                        2,
-                        3,
-                        4,
-                        5,
-                        6,
-                        7,
-                        new BudgetReportRecord.Delegated(8, 9),
-                        new BudgetReportRecord.Loading(
-                                10, 11, OptionalLong.empty(), WeightIo.MMAP));
+                new BudgetReport(
+                        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, OptionalLong.empty(), WeightIo.MMAP);
         assertEquals(report, BudgetFacts.fromJson(BudgetFacts.toJson(report)));
     }
 }

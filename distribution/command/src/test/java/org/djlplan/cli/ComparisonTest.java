@@ -13,7 +13,6 @@ import java.util.OptionalInt;
 import org.djlplan.cli.Comparison.Variant;
 import org.djlplan.cli.OutputDifference.Limit;
 import org.djlplan.cli.OutputDifference.Output;
-import org.djlplan.memplan.internal.report.DelegationReportRecord;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -22,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class ComparisonTest {
 
     private static final DelegationReport CHOICE =
-            new DelegationReportRecord(
+            new DelegationReport(
                     "xnnpack",
                     9,
                     7,
@@ -33,7 +32,8 @@ class ComparisonTest {
                     "0123456789ab",
                     List.of(
                             OutputAgreement.of("landmarks", 2.9e-3, 6e-4, 9.6e-3),
-                            OutputAgreement.of("mask", 1, 0, 4)));
+                            OutputAgreement.of("mask", 1, 0, 4)),
+                    "");
 
     private static final List<String> TYPES = List.of("float32", "uint8");
     private static final Limit LIMIT = new Limit(9.6e-3, 4);
@@ -259,7 +259,7 @@ class ComparisonTest {
     @Test
     void table_cpuKernelsChosen_saysWhy() {
         DelegationReport cpu =
-                new DelegationReportRecord(
+                new DelegationReport(
                         "xnnpack",
                         9,
                         0,
@@ -268,7 +268,8 @@ class ComparisonTest {
                         DelegationReport.Origin.MEASURED,
                         "CPU kernels: no partition",
                         "0123456789ab",
-                        List.of());
+                        List.of(),
+                        "");
         assertEquals(
                 "the CPU kernels were chosen, threads: the engine's own (measured): no partition",
                 DelegationFacts.choice(cpu));
@@ -277,7 +278,7 @@ class ComparisonTest {
     @Test
     void table_delegatedAtOtherShapes_saysWhich() {
         DelegationReport placeholders =
-                new DelegationReportRecord(
+                new DelegationReport(
                         "xnnpack",
                         9,
                         0,
@@ -378,7 +379,7 @@ class ComparisonTest {
     }
 
     private static DelegationReport choice(double first, double second) {
-        return new DelegationReportRecord(
+        return new DelegationReport(
                 "xnnpack",
                 9,
                 7,
@@ -389,7 +390,8 @@ class ComparisonTest {
                 "0123456789ab",
                 List.of(
                         OutputAgreement.of("a", 0, 0, first),
-                        OutputAgreement.of("b", 0, 0, second)));
+                        OutputAgreement.of("b", 0, 0, second)),
+                "");
     }
 
     @Test

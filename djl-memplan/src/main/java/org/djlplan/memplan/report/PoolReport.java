@@ -1,36 +1,50 @@
 package org.djlplan.memplan.report;
 
-/** The resources that all planned models of a process share, at one moment. */
-public interface PoolReport {
+import java.util.Map;
 
-    /** Returns the arenas for intermediate tensors. */
-    Arenas arenas();
+/**
+ * The resources that all planned models of a process share, at one moment.
+ *
+ * @param arenas the arenas for intermediate tensors
+ * @param workspaces the workspaces of delegate kernels
+ * @param packedWeightsBytes the bytes of weights that XNNPACK packed once for all interpreters of a
+ *     model
+ * @param workers the workers that run forward passes
+ * @param waitsByCause the waits of predictions since the start
+ */
+public record PoolReport(
+        Arenas arenas,
+        Workspaces workspaces,
+        long packedWeightsBytes,
+        Workers workers,
+        Map<Cause, Waits> waitsByCause) {
 
-    /** Returns the workspaces of delegate kernels. */
-    Workspaces workspaces();
-
-    /** Returns the bytes of weights that XNNPACK packed once for all interpreters of a model. */
-    long packedWeightsBytes();
-
-    /** Returns the workers that run forward passes. */
-    Workers workers();
+    public PoolReport {
+        waitsByCause = Map.copyOf(waitsByCause);
+    }
 
     /** Returns all waits of predictions, since the start. */
-    Waits waits();
+    public Waits waits() {
+        return new Waits(
+                waitsByCause.values().stream().mapToLong(Waits::count).sum(),
+                waitsByCause.values().stream().mapToLong(Waits::nanos).sum());
+    }
 
     /**
      * Returns the waits with a cause, since the start.
      *
      * @since 0.3
      */
-    Waits waits(Cause cause);
+    public Waits waits(Cause cause) {
+        return waitsByCause.getOrDefault(cause, new Waits(0, 0));
+    }
 
     /**
      * The resource for which a prediction waited. A later version may add causes.
      *
      * @since 0.3
      */
-    enum Cause {
+    public enum Cause {
         /** Threads of {@code memplan.workers}. */
         WORKERS,
         /** Interpreters of a model. */
@@ -43,49 +57,37 @@ public interface PoolReport {
         PREDICTIONS
     }
 
-    /** Arenas that models share. */
-    interface Arenas {
+    /**
+     * Arenas that models share.
+     *
+     * @param count the number of arenas
+     * @param bytes their total size
+     * @param inUse the number of arenas that predictions use
+     */
+    public record Arenas(int count, long bytes, int inUse) {}
 
-        /** Returns the number of arenas. */
-        int count();
+    /**
+     * Workspaces of delegate kernels that lie on shared pages.
+     *
+     * @param count the number of workspaces
+     * @param separateBytes their size if each had its own pages
+     * @param bytes their actual size
+     */
+    public record Workspaces(int count, long separateBytes, long bytes) {}
 
-        /** Returns their total size in bytes. */
-        long bytes();
+    /**
+     * Forward passes that {@code memplan.workers} limits.
+     *
+     * @param busy the number of running passes, on workers or on their callers' threads
+     * @param waiting the number of passes that wait for a worker
+     */
+    public record Workers(int busy, int waiting) {}
 
-        /** Returns the number of arenas that predictions use. */
-        int inUse();
-    }
-
-    /** Workspaces of delegate kernels that lie on shared pages. */
-    interface Workspaces {
-
-        /** Returns the number of workspaces. */
-        int count();
-
-        /** Returns their size in bytes if each had its own pages. */
-        long separateBytes();
-
-        /** Returns their actual size in bytes. */
-        long bytes();
-    }
-
-    /** Forward passes that {@code memplan.workers} limits. */
-    interface Workers {
-
-        /** Returns the number of running passes, on workers or on their callers' threads. */
-        int busy();
-
-        /** Returns the number of passes that wait for a worker. */
-        int waiting();
-    }
-
-    /** Waits of predictions for a resource that others use. */
-    interface Waits {
-
-        /** Returns the number of waits. */
-        long count();
-
-        /** Returns their total duration in nanoseconds. */
-        long nanos();
-    }
+    /**
+     * Waits of predictions for a resource that others use.
+     *
+     * @param count the number of waits
+     * @param nanos their total duration in nanoseconds
+     */
+    public record Waits(long count, long nanos) {}
 }

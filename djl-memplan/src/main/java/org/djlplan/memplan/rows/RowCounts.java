@@ -16,15 +16,6 @@ final class RowCounts {
     private final LongAdder paddedTokens = new LongAdder();
     private final LongAdder predictNanos = new LongAdder();
 
-    private record Figures(
-            long rows,
-            long batches,
-            long paddedRows,
-            long tokens,
-            long paddedTokens,
-            long predictNanos)
-            implements RowFigures {}
-
     /**
      * Counts a batch that was predicted.
      *
@@ -55,7 +46,7 @@ final class RowCounts {
 
     /** Returns the current counts. */
     RowFigures figures() {
-        return new Figures(
+        return new RowFigures(
                 rows.sum(),
                 batches.sum(),
                 paddedRows.sum(),

@@ -2,25 +2,20 @@ package org.djlplan.memplan.rows;
 
 /**
  * Counts of a {@link RowPredictor} so far, for the accumulators of a framework. Only djl-plan and
- * tests should implement it, because a later version may add counts.
+ * tests should construct them, because a later version may add counts.
+ *
+ * @param rows the number of predicted rows
+ * @param batches the number of batches
+ * @param paddedRows the number of rows that padded a last batch to the size of the others
+ * @param tokens the number of tokens of rows that were grouped by length
+ * @param paddedTokens the number of tokens that padded such rows to the longest of their batch
+ * @param predictNanos the total duration of predictions, with pre- and post-processing, in
+ *     nanoseconds
  */
-public interface RowFigures {
-
-    /** Returns the number of predicted rows. */
-    long rows();
-
-    /** Returns the number of batches. */
-    long batches();
-
-    /** Returns the number of rows that padded a last batch to the size of the others. */
-    long paddedRows();
-
-    /** Returns the number of tokens of rows that were grouped by length. */
-    long tokens();
-
-    /** Returns the number of tokens that padded such rows to the longest of their batch. */
-    long paddedTokens();
-
-    /** Returns the total duration of predictions, with pre- and post-processing, in nanoseconds. */
-    long predictNanos();
-}
+public record RowFigures(
+        long rows,
+        long batches,
+        long paddedRows,
+        long tokens,
+        long paddedTokens,
+        long predictNanos) {}

@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.djlplan.memplan.internal.report.MemoryReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
@@ -44,7 +43,7 @@ public final class MemoryFigures {
         long files = mappings.get().fileBytes();
         long rest = resident - heap - jvm - arenas - kernels - used - kept - files;
         return Optional.of(
-                new MemoryReportRecord(
+                new MemoryReport(
                         resident,
                         heap,
                         jvm,

@@ -20,8 +20,8 @@ import org.djlplan.memplan.errors.NotPlannedException;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.report.ReportSources;
+import org.djlplan.memplan.internal.report.Reports;
 import org.djlplan.memplan.internal.runtime.FileMappings;
 import org.djlplan.memplan.internal.runtime.SupportedPlatforms;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
@@ -360,7 +360,7 @@ public final class ModelPlanning {
 
     private static void warn(Model model, String engine, String why, Block block) {
         logger.warn("{} runs as without djl-plan: {}", model.getName(), why);
-        PlanReport report = PlanReportRecord.unplanned(engine, why);
+        PlanReport report = Reports.unplanned(engine, why);
         ModelHandle handle = () -> report;
         ReportSources.register(block, handle);
     }

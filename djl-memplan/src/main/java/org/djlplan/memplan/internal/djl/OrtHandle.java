@@ -8,7 +8,6 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.PlanReport;
 
@@ -46,8 +45,7 @@ record OrtHandle(OrtMemory memory, InputLimit limit, VerifiedForward.Status veri
 
     @Override
     public PlanReport get() {
-        return PlanReportRecord.withPeak(
-                verification.applied(memory.report()), memory.needed().peak());
+        return verification.applied(memory.report());
     }
 
     @Override

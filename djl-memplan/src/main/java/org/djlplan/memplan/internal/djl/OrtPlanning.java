@@ -11,7 +11,6 @@ import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.InputShape;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
-import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.report.ReportSources;
@@ -22,6 +21,7 @@ import org.djlplan.memplan.internal.runtime.ort.OrtAllocator;
 import org.djlplan.memplan.internal.runtime.ort.OrtBudget;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.report.PoolReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -309,7 +309,7 @@ final class OrtPlanning {
                         : forward;
         Lane lane =
                 memory.hasBudget()
-                        ? Gate.shared().lane(1, Waits.Lack.ARENAS)
+                        ? Gate.shared().lane(1, PoolReport.Cause.ARENAS)
                         : Gate.shared().lane();
         InferencePass placed =
                 WorkerForward.withoutSettings(checked, lane, memory.needed(), options.workers());

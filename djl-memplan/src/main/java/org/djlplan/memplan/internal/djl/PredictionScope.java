@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.runtime.HeapTrimmer;
 import org.djlplan.memplan.internal.runtime.torch.TorchPrediction;
+import org.djlplan.memplan.report.PoolReport;
 
 /**
  * One call of a predictor and its resources. The scope ends when the call's manager is closed,
@@ -56,7 +57,7 @@ final class PredictionScope implements NDResource {
             if (places.hasQueuedThreads() || !places.tryAcquire()) {
                 long since = System.nanoTime();
                 places.acquireUninterruptibly();
-                Waits.end(Waits.Lack.PREDICTIONS, since);
+                Waits.add(PoolReport.Cause.PREDICTIONS, System.nanoTime() - since);
             }
         }
 

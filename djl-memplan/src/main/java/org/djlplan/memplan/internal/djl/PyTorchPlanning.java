@@ -17,7 +17,6 @@ import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.liveness.DjlClasses;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
-import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.report.ReportSources;
@@ -29,6 +28,7 @@ import org.djlplan.memplan.internal.store.CacheFolder;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.WeightTraceCodec;
+import org.djlplan.memplan.report.PoolReport;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -319,7 +319,8 @@ final class PyTorchPlanning {
     private InferencePass atGate(InferencePass pass, TorchMemory memory, boolean known) {
         Gate gate = Gate.shared();
         if (memory.streamsWeights()) {
-            return WorkerForward.ofTorch(pass, gate.lane(1, Waits.Lack.ARENAS), gate.ownPlace());
+            return WorkerForward.ofTorch(
+                    pass, gate.lane(1, PoolReport.Cause.ARENAS), gate.ownPlace());
         }
         return WorkerForward.ofTorch(
                 pass,

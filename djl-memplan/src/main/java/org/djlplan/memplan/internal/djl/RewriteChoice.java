@@ -1,9 +1,7 @@
 package org.djlplan.memplan.internal.djl;
 
-import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.measure.TorchDelegableModel;
-import org.djlplan.memplan.internal.report.DelegationReportRecord;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.spi.DelegationChoice;
 
@@ -38,7 +36,7 @@ final class RewriteChoice {
     Optional<DelegationReport> report() {
         return latest.map(
                 choice ->
-                        new DelegationReportRecord(
+                        new DelegationReport(
                                 choice.candidate().isStock() ? STOCK : choice.candidate().recipe(),
                                 0,
                                 0,
@@ -47,6 +45,7 @@ final class RewriteChoice {
                                 choice.origin(),
                                 choice.reason(),
                                 choice.id("PyTorch " + libtorch, TorchDelegableModel.ENGINE),
-                                List.copyOf(choice.outputs())));
+                                choice.outputs(),
+                                ""));
     }
 }

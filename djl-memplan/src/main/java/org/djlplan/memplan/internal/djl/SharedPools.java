@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.djl;
 import java.util.Arrays;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.gate.Gate;
-import org.djlplan.memplan.internal.report.PoolReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaMetric;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.OutputArena;
@@ -12,23 +11,12 @@ import org.djlplan.memplan.internal.runtime.WorkspaceMetric;
 import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.report.PoolReport;
-import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.Maps;
 
 /** The resources that all planned models of this process share. */
 public final class SharedPools {
 
     private SharedPools() {}
-
-    private static ImmutableMap<PoolReport.Cause, PoolReport.Waits> waits() {
-        return Arrays.stream(Waits.Lack.values())
-                .collect(
-                        Maps.toImmutableEnumMap(
-                                lack -> PoolReport.Cause.valueOf(lack.name()),
-                                lack ->
-                                        new PoolReportRecord.Waits(
-                                                Waits.count(lack), Waits.nanos(lack))));
-    }
 
     /** Returns to the system the memory that no prediction uses. */
     public static void trim() {
@@ -42,12 +30,14 @@ public final class SharedPools {
         ArenaMetric arenas = ArenaPool.shared().metric();
         WorkspaceMetric workspaces = WorkspacePool.shared().metric();
         Gate.Metric passes = Gate.shared().metric();
-        return new PoolReportRecord(
-                new PoolReportRecord.Arenas(arenas.arenas(), arenas.arenaBytes(), arenas.leased()),
-                new PoolReportRecord.Workspaces(
+        return new PoolReport(
+                new PoolReport.Arenas(arenas.arenas(), arenas.arenaBytes(), arenas.leased()),
+                new PoolReport.Workspaces(
                         workspaces.workspaces(), workspaces.workspaceBytes(), workspaces.bytes()),
                 Delegates.packedWeightsBytes(),
-                new PoolReportRecord.Workers(passes.busy(), passes.waiting()),
-                waits());
+                new PoolReport.Workers(passes.busy(), passes.waiting()),
+                Maps.toMap(
+                        Arrays.asList(PoolReport.Cause.values()),
+                        cause -> new PoolReport.Waits(Waits.count(cause), Waits.nanos(cause))));
     }
 }

@@ -19,9 +19,8 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.RequestOptions;
 import org.djlplan.memplan.internal.engine.TfLiteTypes;
 import org.djlplan.memplan.internal.events.FlightRecord;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.report.ReportSources;
-import org.djlplan.memplan.internal.runtime.NeededMemory;
+import org.djlplan.memplan.internal.report.Reports;
 import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
@@ -162,10 +161,8 @@ final class TfLiteForward implements UnaryOperator<NDList>, ModelHandle {
 
     @Override
     public PlanReport get() {
-        PlanReport report =
-                PlanReportRecord.withPeak(
-                        served.report(), served.needed().flatMap(NeededMemory::peak));
-        return failed ? PlanReportRecord.stopped(report, reason) : report;
+        PlanReport report = served.report();
+        return failed ? Reports.stopped(report, reason) : report;
     }
 
     @Override

@@ -7,7 +7,7 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.djl.liveness.LivenessStatus;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
+import org.djlplan.memplan.internal.report.Reports;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.report.DelegationReport;
@@ -34,16 +34,11 @@ record TorchHandle(
 
     @Override
     public PlanReport get() {
-        PlanReport report =
-                PlanReportRecord.withPeak(
-                        verification.applied(memory.report()), memory.needed().peak());
         Optional<DelegationReport> choice = rewriting.flatMap(RewriteChoice::report);
-        if (choice.isPresent()) {
-            return PlanReportRecord.rewritten(report, choice.get());
-        }
-        return liveness.flatMap(LivenessStatus::end)
-                .map(reason -> PlanReportRecord.unclosed(report, reason))
-                .orElse(report);
+        return Reports.with(
+                verification.applied(memory.report()),
+                choice,
+                choice.isPresent() ? Optional.empty() : liveness.flatMap(LivenessStatus::end));
     }
 
     @Override

@@ -6,7 +6,6 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +13,8 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.internal.djl.liveness.Managers;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
+import org.djlplan.memplan.internal.report.Reports;
+import org.djlplan.memplan.internal.runtime.Buffers;
 import org.djlplan.memplan.internal.runtime.RecentMap;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -50,7 +50,7 @@ final class VerifiedForward implements InferencePass {
 
         /** Returns a model's report, with the reason if the model runs as stock. */
         PlanReport applied(PlanReport report) {
-            return distrusted ? PlanReportRecord.stopped(report, DIFFERENT) : report;
+            return distrusted ? Reports.stopped(report, DIFFERENT) : report;
         }
     }
 
@@ -141,7 +141,7 @@ final class VerifiedForward implements InferencePass {
                 copies.add(
                         array.getDataType() == DataType.STRING
                                 ? List.of(array.toStringArray())
-                                : copy(array.toByteBuffer()));
+                                : Buffers.copy(array.toByteBuffer()));
             } catch (RuntimeException e) {
                 // Engines do not read arrays of every type and shape.
                 logger.debug("an output is not compared", e);
@@ -149,9 +149,5 @@ final class VerifiedForward implements InferencePass {
             }
         }
         return copies;
-    }
-
-    private static ByteBuffer copy(ByteBuffer data) {
-        return ByteBuffer.allocate(data.remaining()).put(data).flip();
     }
 }

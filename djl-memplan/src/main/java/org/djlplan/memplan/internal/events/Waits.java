@@ -3,60 +3,38 @@ package org.djlplan.memplan.internal.events;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import org.djlplan.memplan.report.PoolReport.Cause;
 
 /** Counts how often and how long predictions of this process waited. */
 public final class Waits {
 
-    /** The resource that was waited for. */
-    public enum Lack {
-        /** Threads of {@code memplan.workers}. */
-        WORKERS,
-        /** Interpreters of a model. */
-        INTERPRETERS,
-        /** The arena of a model with a budget: one prediction at a time. */
-        ARENAS,
-        /** Processors, for a multi-threaded prediction. */
-        PROCESSORS,
-        /** Places of {@code memplan.maxPredictions}. */
-        PREDICTIONS
-    }
+    private static final Map<Cause, LongAdder> COUNTS = adders();
+    private static final Map<Cause, LongAdder> NANOS = adders();
 
-    private static final Map<Lack, LongAdder> COUNTS = adders();
-    private static final Map<Lack, LongAdder> NANOS = adders();
-
-    private static Map<Lack, LongAdder> adders() {
-        Map<Lack, LongAdder> adders = new EnumMap<>(Lack.class);
-        for (Lack lack : Lack.values()) {
-            adders.put(lack, new LongAdder());
+    private static Map<Cause, LongAdder> adders() {
+        Map<Cause, LongAdder> adders = new EnumMap<>(Cause.class);
+        for (Cause cause : Cause.values()) {
+            adders.put(cause, new LongAdder());
         }
         return adders;
     }
 
     private Waits() {}
 
-    /**
-     * Counts a wait of this thread that has ended.
-     *
-     * @param since start of the wait, in {@link System#nanoTime()}
-     */
-    public static void end(Lack lack, long since) {
-        add(lack, System.nanoTime() - since);
-    }
-
     /** Counts a wait of this thread's prediction with its duration in nanoseconds. */
-    public static void add(Lack lack, long nanos) {
-        COUNTS.get(lack).increment();
-        NANOS.get(lack).add(nanos);
-        FlightRecord.waited(lack, nanos);
+    public static void add(Cause cause, long nanos) {
+        COUNTS.get(cause).increment();
+        NANOS.get(cause).add(nanos);
+        FlightRecord.waited(cause, nanos);
     }
 
-    /** Returns the number of waits for a resource. */
-    public static long count(Lack lack) {
-        return COUNTS.get(lack).sum();
+    /** Returns the number of waits with a cause. */
+    public static long count(Cause cause) {
+        return COUNTS.get(cause).sum();
     }
 
-    /** Returns the total duration of the waits for a resource. */
-    public static long nanos(Lack lack) {
-        return NANOS.get(lack).sum();
+    /** Returns the total duration of the waits with a cause. */
+    public static long nanos(Cause cause) {
+        return NANOS.get(cause).sum();
     }
 }

@@ -13,10 +13,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.runtime.HeapTrimmer;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
+import org.djlplan.memplan.report.PoolReport;
 
 /**
  * Decides which predictions of this process run now, and on which thread. Nothing else lets a
@@ -112,7 +112,7 @@ public final class Gate {
 
     /** Returns the lane of a model whose predictions share nothing. */
     public Lane lane() {
-        return lane(Lane.UNLIMITED, Waits.Lack.WORKERS);
+        return lane(Lane.UNLIMITED, PoolReport.Cause.WORKERS);
     }
 
     /**
@@ -121,7 +121,7 @@ public final class Gate {
      * @param limit how many of its predictions may run at once
      * @param lack the reason that is counted if predictions wait because of the limit
      */
-    public Lane lane(int limit, Waits.Lack lack) {
+    public Lane lane(int limit, PoolReport.Cause lack) {
         return new Lane(this, limit, lack);
     }
 

@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.report.PoolReport;
 
 /** The predictions of one model at the {@link Gate}, which wait in order of arrival. */
 public final class Lane {
@@ -20,13 +20,13 @@ public final class Lane {
     final int limit;
 
     /** The reason that is counted if a prediction waits because of the limit. */
-    final Waits.Lack lack;
+    final PoolReport.Cause lack;
 
     // Guarded by the gate's lock.
     final Queue<Ticket<?>> waiting = new ArrayDeque<>();
     int running;
 
-    Lane(Gate gate, int limit, Waits.Lack lack) {
+    Lane(Gate gate, int limit, PoolReport.Cause lack) {
         checkArgument(limit > 0, "a limit of %s", limit);
         this.gate = gate;
         this.limit = limit;

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
+import org.djlplan.memplan.report.PoolReport;
 
 /** One prediction at the {@link Gate}, whose lock guards the fields unless it says otherwise. */
 final class Ticket<T> {
@@ -27,7 +28,7 @@ final class Ticket<T> {
     /** Since when it waits, and for what; 0 if it began at once. */
     private long waitsSince;
 
-    private Waits.Lack lack = Waits.Lack.WORKERS;
+    private PoolReport.Cause lack = PoolReport.Cause.WORKERS;
     private long beganNanos;
     private volatile Stage stage = Stage.WAITING;
 
@@ -89,7 +90,7 @@ final class Ticket<T> {
     /** Notes that it waits. */
     void beginToWait() {
         boolean lacksPlace = !needsNoPlace() && !places().areFree();
-        lack = lacksPlace || lane.hasRoom() ? Waits.Lack.WORKERS : lane.lack;
+        lack = lacksPlace || lane.hasRoom() ? PoolReport.Cause.WORKERS : lane.lack;
         waitsSince = System.nanoTime();
     }
 

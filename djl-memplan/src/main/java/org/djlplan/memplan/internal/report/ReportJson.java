@@ -12,7 +12,7 @@ import java.util.OptionalLong;
  * Writes reports as JSON: the components of their records, without empty values and numbers that
  * are not finite.
  */
-final class ReportJson {
+public final class ReportJson {
 
     private static final JsonSerializer<Optional<?>> OPTIONAL =
             (value, type, context) ->
@@ -37,7 +37,8 @@ final class ReportJson {
 
     private ReportJson() {}
 
-    static String of(Record report) {
+    /** Returns a report as a JSON object. */
+    public static String of(Record report) {
         return GSON.toJson(report);
     }
 }

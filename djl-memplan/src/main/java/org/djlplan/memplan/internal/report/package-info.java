@@ -1,2 +1,2 @@
-/** The implementations of reports, and the sources of a model's reports. */
+/** Makes reports, writes them as JSON, and has the sources of models' reports. */
 package org.djlplan.memplan.internal.report;

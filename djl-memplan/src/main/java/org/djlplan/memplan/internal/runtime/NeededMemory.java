@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
+import java.util.stream.LongStream;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
@@ -56,6 +56,35 @@ public final class NeededMemory {
 
         private long bytes() {
             return Math.max(before, now);
+        }
+    }
+
+    /** The most memory that this process had since the model was loaded. */
+    private static final class ProcessPeak {
+
+        private final ProcessMemory process = new ProcessMemory();
+
+        /** The system's high-water mark at the beginning; it may date from before. */
+        private final OptionalLong before = process.peakBytes();
+
+        private long sampledBytes;
+
+        /** Notes the current memory, because the system's high-water mark may be an older one. */
+        void sample() {
+            sampledBytes = Math.max(sampledBytes, process.residentBytes().orElse(0));
+        }
+
+        /**
+         * Returns the most bytes in memory. If the process had more before, returns the most of the
+         * samples, and of now. Empty if the system does not report it.
+         */
+        OptionalLong bytes() {
+            OptionalLong mark = process.peakBytes();
+            if (mark.isEmpty() || before.isEmpty() || mark.getAsLong() > before.getAsLong()) {
+                return mark;
+            }
+            sample();
+            return LongStream.of(sampledBytes).filter(bytes -> bytes > 0).max();
         }
     }
 
@@ -119,7 +148,7 @@ public final class NeededMemory {
         }
         OptionalLong processBytes = process.bytes();
         return Optional.of(
-                new PlanReportRecord.Peak(largest.bytes(), largest.sizes().shapes(), processBytes));
+                new PlanReport.Peak(largest.bytes(), largest.sizes().shapes(), processBytes));
     }
 
     private static int index(long elements) {

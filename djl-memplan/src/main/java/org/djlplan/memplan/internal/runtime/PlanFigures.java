@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
@@ -24,10 +23,10 @@ public final class PlanFigures {
      */
     public static PlanReport.Plan of(Optional<EvaluatedPlan> plan, long inputOutputBytes) {
         if (plan.isEmpty()) {
-            return new PlanReportRecord.Plan("", 0, 0, 0, 0, 0, false, inputOutputBytes);
+            return new PlanReport.Plan("", 0, 0, 0, 0, 0, false, inputOutputBytes);
         }
         EvaluatedPlan used = plan.get();
-        return new PlanReportRecord.Plan(
+        return new PlanReport.Plan(
                 used.strategy(),
                 used.plan().problem().records().size(),
                 used.aliasedTensors(),
@@ -46,7 +45,7 @@ public final class PlanFigures {
     public static PlanReport.Plan of(StreamingPlan plan, long inputOutputBytes) {
         PlanningProblem activations = plan.problem().activations();
         List<UsageRecord> records = activations.records();
-        return new PlanReportRecord.Plan(
+        return new PlanReport.Plan(
                 plan.strategy(),
                 records.size(),
                 records.size() - activations.units().size(),

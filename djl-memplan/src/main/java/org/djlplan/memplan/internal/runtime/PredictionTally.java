@@ -1,6 +1,6 @@
 package org.djlplan.memplan.internal.runtime;
 
-import org.djlplan.memplan.internal.report.PlanReportRecord;
+import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PlanReport.Plan;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +41,7 @@ public final class PredictionTally {
      */
     public synchronized void online(InputSizes sizes, long[] counters) {
         online++;
-        note(PlanReportRecord.Plan.ONLINE, sizes, counters);
+        note(PlanReport.Plan.ONLINE, sizes, counters);
     }
 
     /**
@@ -107,7 +107,7 @@ public final class PredictionTally {
     public synchronized Plan plan() {
         return largest.strategy().isEmpty()
                 ? Plan.NONE
-                : new PlanReportRecord.Plan(
+                : new PlanReport.Plan(
                         largest.strategy(),
                         (int) Math.min(largest.allocations(), Integer.MAX_VALUE),
                         0,
@@ -119,8 +119,8 @@ public final class PredictionTally {
     }
 
     /** Returns the counts for a report. */
-    public synchronized PlanReportRecord.Predictions predictions() {
-        return new PlanReportRecord.Predictions(
+    public synchronized PlanReport.Predictions predictions() {
+        return new PlanReport.Predictions(
                 outsideArenas + online + byPlan,
                 outsideArenas,
                 online,

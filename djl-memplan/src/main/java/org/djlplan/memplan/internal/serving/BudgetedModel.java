@@ -13,9 +13,8 @@ import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
-import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.internal.report.Megabytes;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
+import org.djlplan.memplan.internal.report.Reports;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
@@ -328,9 +327,9 @@ public final class BudgetedModel implements TfLiteModel {
         PlanReport report = serving.report();
         return report.budget().isPresent() || budgetBytes == Long.MAX_VALUE
                 ? report
-                : PlanReportRecord.within(
+                : Reports.within(
                         report,
-                        BudgetReportRecord.whole(
+                        Reports.whole(
                                 budgetBytes,
                                 needs.leastBytes(),
                                 report.plan().arenaBytes(),

@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.serving;
 
 import java.util.Optional;
-import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
@@ -35,34 +35,29 @@ record FirstChoice(
     /**
      * Determines the choice that serves a model.
      *
-     * @param graph the graph in the model's file
-     * @param identity of the open file
-     * @param leavesDimensions whether the shapes in the file may be placeholders
-     * @param keepsState whether the model keeps values from one prediction to the next
      * @param delegation makes the choice, if the model can be measured; empty to run everything in
      *     CPU kernels
      * @param threads of the CPU kernels
      * @throws UnplannableException if the model cannot be planned here
      */
     static FirstChoice of(
-            Graph graph,
-            String identity,
-            boolean leavesDimensions,
-            boolean keepsState,
+            OpenModel model,
             InterpreterFactory factory,
             Optional<ServedDelegation> delegation,
             int threads)
             throws UnplannableException {
         Candidate cpu = Candidate.cpu(threads);
         Optional<ModelInterpreter> probe =
-                leavesDimensions ? probe(graph, factory, cpu) : Optional.empty();
-        boolean waits = leavesDimensions && probe.isEmpty();
+                model.leavesDimensions() ? probe(model, factory, cpu) : Optional.empty();
+        boolean waits = model.leavesDimensions() && probe.isEmpty();
         try {
-            DelegationChoice choice = choice(graph, identity, waits, delegation, cpu);
+            DelegationChoice choice = choice(model, waits, delegation, cpu);
             boolean defers =
-                    delegation.isPresent() && delegation.get().expectsOtherShapes() && !keepsState;
+                    delegation.isPresent()
+                            && delegation.get().expectsOtherShapes()
+                            && !model.keepsState();
             if (defers && choice.lightest().delegates() && probe.isEmpty()) {
-                probe = probe(graph, factory, cpu);
+                probe = probe(model, factory, cpu);
             }
             return new FirstChoice(choice, waits, defers, probe);
         } catch (UnplannableException | RuntimeException | Error e) {
@@ -72,16 +67,12 @@ record FirstChoice(
     }
 
     private static DelegationChoice choice(
-            Graph graph,
-            String identity,
-            boolean waits,
-            Optional<ServedDelegation> delegation,
-            Candidate cpu) {
+            OpenModel model, boolean waits, Optional<ServedDelegation> delegation, Candidate cpu) {
         if (waits) {
             return new DelegationChoice(cpu, Origin.UNVERIFIED, WAITS);
         }
         return delegation.isPresent()
-                ? delegation.get().first(graph, identity)
+                ? delegation.get().first(model.graph(), model.identity())
                 : new DelegationChoice(cpu, Origin.UNVERIFIED, "delegation is off");
     }
 
@@ -91,11 +82,12 @@ record FirstChoice(
      * @return empty if the engine can allocate nothing for them
      */
     private static Optional<ModelInterpreter> probe(
-            Graph graph, InterpreterFactory factory, Candidate cpu) throws UnplannableException {
+            OpenModel model, InterpreterFactory factory, Candidate cpu)
+            throws UnplannableException {
         try {
             return Optional.of(factory.build(factory.shapesInFile(), cpu, false));
         } catch (IllegalStateException e) {
-            logger.debug("{} waits for the shapes of its inputs", graph.name(), e);
+            logger.debug("{} waits for the shapes of its inputs", model.graph().name(), e);
             return Optional.empty();
         }
     }

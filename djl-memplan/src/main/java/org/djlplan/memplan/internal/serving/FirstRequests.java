@@ -9,6 +9,7 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.candidates.CpuOutputs;
 import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.memplan.internal.runtime.Buffers;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
@@ -18,7 +19,6 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,18 +45,18 @@ final class FirstRequests {
     private final PlannedRuns runs;
 
     // Guarded by this.
-    private final List<Request> requests = new ArrayList<>();
+    /** Those that the CPU kernels computed. */
+    private final List<Request> known = new ArrayList<>();
+
+    /** Those that a delegate computed, whose outputs were not compared yet. */
+    private List<Request> served = new ArrayList<>();
+
     private int noted;
     private long bytes;
     private boolean full;
 
-    /**
-     * A request and its outputs.
-     *
-     * @param delegated whether a delegate computed the outputs, which were not compared yet
-     */
-    private record Request(
-            List<ByteBuffer> inputs, List<OutputTensor> outputs, boolean delegated) {}
+    /** A request and its outputs. */
+    private record Request(List<ByteBuffer> inputs, List<OutputTensor> outputs) {}
 
     /**
      * @param tolerance for the outputs
@@ -91,22 +91,20 @@ final class FirstRequests {
         if (!isFinite(inputs)) {
             return false;
         }
-        requests.add(
-                new Request(
-                        inputs.stream().map(FirstRequests::copy).toList(),
-                        outputs.stream()
-                                .map(o -> new OutputTensor(o.info(), copy(o.data())))
-                                .toList(),
-                        delegated));
+        (delegated ? served : known)
+                .add(
+                        new Request(
+                                inputs.stream().map(Buffers::copy).toList(),
+                                outputs.stream()
+                                        .map(
+                                                o ->
+                                                        new OutputTensor(
+                                                                o.info(), Buffers.copy(o.data())))
+                                        .toList()));
         bytes += more;
         noted++;
         full = noted == MOST;
         return true;
-    }
-
-    private static ByteBuffer copy(ByteBuffer values) {
-        ByteBuffer copy = ByteBuffer.allocate(values.remaining()).order(ByteOrder.nativeOrder());
-        return copy.put(values.duplicate()).rewind();
     }
 
     /** Returns whether no number is a NaN or infinite, for which delegates give other results. */
@@ -126,7 +124,8 @@ final class FirstRequests {
 
     /** Forgets the copies, and takes no more. */
     synchronized void close() {
-        requests.clear();
+        known.clear();
+        served.clear();
         full = true;
     }
 
@@ -138,17 +137,17 @@ final class FirstRequests {
      *     be compared
      */
     Optional<String> compare(ModelInterpreter delegated) {
-        List<Request> known = computedByCpu();
-        if (known.isEmpty()) {
+        List<Request> expected = computedByCpu();
+        if (expected.isEmpty()) {
             return Optional.empty();
         }
         return tried(
                 () -> {
                     List<List<OutputTensor>> outputs = new ArrayList<>();
-                    for (Request each : known) {
+                    for (Request each : expected) {
                         outputs.add(runs.run(delegated).of(each.inputs(), outputs.size()));
                     }
-                    return difference(known, outputs, delegated.candidate().threads());
+                    return difference(expected, outputs, delegated.candidate().threads());
                 });
     }
 
@@ -159,27 +158,25 @@ final class FirstRequests {
      * @return as {@link #compare} does
      */
     Optional<String> compareServed(int threads) {
-        List<Request> served = taken();
-        if (served.isEmpty()) {
+        List<Request> compared = taken();
+        if (compared.isEmpty()) {
             return Optional.empty();
         }
         return tried(
                 () -> {
-                    List<Request> known = new ArrayList<>();
+                    List<Request> expected = new ArrayList<>();
                     try (CpuOutputs.Interpreter cpu = cpu(threads)) {
-                        for (Request each : served) {
-                            known.add(
+                        for (Request each : compared) {
+                            expected.add(
                                     new Request(
-                                            each.inputs(),
-                                            cpu.of(each.inputs(), known.size()),
-                                            false));
+                                            each.inputs(), cpu.of(each.inputs(), expected.size())));
                         }
                     }
                     synchronized (this) {
-                        requests.addAll(known);
+                        known.addAll(expected);
                     }
                     return difference(
-                            known, served.stream().map(Request::outputs).toList(), threads);
+                            expected, compared.stream().map(Request::outputs).toList(), threads);
                 });
     }
 
@@ -221,15 +218,13 @@ final class FirstRequests {
     }
 
     private synchronized List<Request> computedByCpu() {
-        return requests.stream()
-                .filter(each -> !each.delegated())
-                .collect(ImmutableList.toImmutableList());
+        return List.copyOf(known);
     }
 
     /** Removes and returns the requests that a delegate computed. */
     private synchronized List<Request> taken() {
-        List<Request> taken = requests.stream().filter(Request::delegated).toList();
-        requests.removeIf(Request::delegated);
+        List<Request> taken = served;
+        served = new ArrayList<>();
         return taken;
     }
 

@@ -7,7 +7,6 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.candidates.CpuOutputs;
-import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.gate.Places;
@@ -20,6 +19,7 @@ import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.report.PoolReport;
 import org.djlplan.memplan.spi.Candidate;
 
 /**
@@ -50,7 +50,7 @@ final class PlannedRuns {
         this.factory = factory;
         this.keepsState = keepsState;
         Gate gate = Gate.shared();
-        lane = gate.lane(interpreters, Waits.Lack.INTERPRETERS);
+        lane = gate.lane(interpreters, PoolReport.Cause.INTERPRETERS);
         places = gate.places(passes);
     }
 
@@ -133,7 +133,7 @@ final class PlannedRuns {
     private Optional<List<OutputTensor>> run(
             ModelInterpreter interpreter, List<ByteBuffer> values, boolean counts) {
         if (!interpreter.planned()) {
-            countUnplanned(counts);
+            unplanned.addAndGet(counts ? 1 : 0);
             return Optional.of(interpreter.runStock(values));
         }
         if (factory.leftToEngine().isPresent()) {
@@ -168,12 +168,6 @@ final class PlannedRuns {
         if (keepsState && interpreter.ran()) {
             throw new IllegalStateException(
                     why + "; another interpreter would not have the state of earlier predictions");
-        }
-    }
-
-    private void countUnplanned(boolean counts) {
-        if (counts) {
-            unplanned.incrementAndGet();
         }
     }
 }

@@ -3,19 +3,16 @@ package org.djlplan.memplan.internal.serving;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.machine.Machine;
-import org.djlplan.memplan.internal.machine.ProcessorTimes;
+import org.djlplan.memplan.report.PoolReport;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 
 /**
- * Tracks how passes of all models of this JVM share the processors: the number of running passes,
- * and the processors that other programs leave idle. Its lock also guards all {@link
+ * Tracks how passes of all models of this JVM share the processors. Its lock also guards all {@link
  * ThreadGovernor}s.
  *
  * <p>A delegate's threads wait actively for each other. With more such threads than processors,
@@ -62,16 +59,9 @@ final class Processors {
 
     private final ArrayDeque<Object> waiting = new ArrayDeque<>();
 
-    /** How many processors other programs leave idle. */
-    private final IdleProcessors idle;
-
     private static final class OfJvm {
         private static final Processors ALL =
-                new Processors(
-                        new Machine().fullCores(),
-                        System::nanoTime,
-                        new ProcessorTimes()::read,
-                        SHORT_WAIT);
+                new Processors(new Machine().fullCores(), System::nanoTime, SHORT_WAIT);
     }
 
     /**
@@ -110,15 +100,10 @@ final class Processors {
     /**
      * @param cores how many this process may keep busy
      * @param clock nanoseconds since some moment
-     * @param times reads how busy they are; empty if that is unknown
      * @param shortWait how long a single-threaded pass waits for multi-threaded ones
      */
     @VisibleForTesting
-    Processors(
-            int cores,
-            LongSupplier clock,
-            Supplier<Optional<ProcessorTimes.Reading>> times,
-            Duration shortWait) {
+    Processors(int cores, LongSupplier clock, Duration shortWait) {
         shortWaitNanos = shortWait.toNanos();
         this.cores = cores;
         this.clock = clock;
@@ -126,7 +111,6 @@ final class Processors {
         lastAt = new long[cores + 1];
         Arrays.fill(lastAt, now - LONGEST_PATIENCE_NANOS);
         overlaps = new Patience(now);
-        idle = new IdleProcessors(cores, clock, times);
     }
 
     int cores() {
@@ -137,17 +121,7 @@ final class Processors {
         return clock.getAsLong();
     }
 
-    /**
-     * Samples how busy the processors are, unless passes run or the last sample is recent. The
-     * caller holds the lock, here and below.
-     */
-    void look(long now) {
-        if (running == 0) {
-            idle.look(now);
-        }
-    }
-
-    /** Counts a pass. */
+    /** Counts a pass. The caller holds the lock, here and below. */
     void arrive(long now) {
         running++;
         if (running > 1) {
@@ -164,7 +138,7 @@ final class Processors {
                 passes = more;
             }
         }
-        return idle.threads() / passes;
+        return cores / passes;
     }
 
     /**
@@ -177,7 +151,7 @@ final class Processors {
         if (!waiting.isEmpty() || !fits(threads)) {
             long since = System.nanoTime();
             await(threads);
-            Waits.end(Waits.Lack.PROCESSORS, since);
+            Waits.add(PoolReport.Cause.PROCESSORS, System.nanoTime() - since);
         }
         threadsInUse += threads;
         wide += threads > 1 ? 1 : 0;
@@ -217,10 +191,7 @@ final class Processors {
     }
 
     /** Ends what {@link #arrive} counted. */
-    void leave(int threads) {
+    void leave() {
         running--;
-        if (threads > 1) {
-            idle.noteWide();
-        }
     }
 }

@@ -94,6 +94,11 @@ final class ServedCandidates implements InterpreterPool.Supply {
         return otherShapes.at(shapes, now.lightest());
     }
 
+    /** Returns whether a delegate runs inputs of these shapes, at which it may fail. */
+    boolean mayBeRefused(List<List<Integer>> shapes, Candidate wanted) {
+        return !isInFile(shapes) && serving(shapes, wanted).delegates();
+    }
+
     @Override
     public boolean isInFile(List<List<Integer>> shapes) {
         // Nearly always the same object.
@@ -102,28 +107,25 @@ final class ServedCandidates implements InterpreterPool.Supply {
 
     /**
      * Returns an interpreter for a candidate that serves, or served just now. If the delegate
-     * refuses, another candidate of the choice is used. If the refused one has the fewest threads,
-     * nothing is delegated from now on. One warning says so.
+     * refuses at the shapes in the file, another candidate of the choice is used. If the refused
+     * one has the fewest threads, nothing is delegated from now on. One warning says so.
      */
     @Override
     public ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
             throws UnplannableException {
         if (!isInFile(shapes)) {
             noteUse(shapes);
+            return buildFor(shapes, serving(shapes, wanted));
         }
         while (true) {
             ThreadGovernor now = governor.get();
             Candidate candidate = serving(shapes, wanted);
             if (!candidate.delegates()) {
-                return buildNow(shapes, candidate);
+                return factory.build(shapes, candidate, false);
             }
             try {
-                return buildNow(shapes, candidate);
+                return factory.build(shapes, candidate, false);
             } catch (UnplannableException | RuntimeException e) {
-                if (!isInFile(shapes)) {
-                    otherShapes.refuse(shapes, UnplannableException.reason(e));
-                    continue;
-                }
                 String why = UnplannableException.reason(e);
                 ThreadGovernor instead = new ThreadGovernor(without(now.choice(), candidate, why));
                 // If another choice was made meanwhile, that one is tried instead.
@@ -144,18 +146,6 @@ final class ServedCandidates implements InterpreterPool.Supply {
         return factory.reshapes(interpreter, shapes);
     }
 
-    private ModelInterpreter buildNow(List<List<Integer>> shapes, Candidate candidate)
-            throws UnplannableException {
-        if (isInFile(shapes)) {
-            return factory.build(shapes, candidate, false);
-        }
-        Optional<List<List<Integer>>> largest =
-                candidate.delegates() ? otherShapes.largerThan(shapes) : Optional.empty();
-        return largest.isPresent()
-                ? buildFor(largest.get(), shapes, candidate)
-                : factory.build(shapes, candidate, false);
-    }
-
     /** Counts a prediction for which an interpreter has to be built or reallocated. */
     private void noteUse(List<List<Integer>> shapes) {
         otherShapes.noteChange();
@@ -163,19 +153,23 @@ final class ServedCandidates implements InterpreterPool.Supply {
     }
 
     /**
-     * Builds an interpreter that is first allocated for the largest shapes, so that its delegate
-     * never has to replace its workspace for larger ones.
+     * Builds an interpreter for other shapes than those in the file. One that delegates is first
+     * allocated for the largest shapes, so that its delegate never has to replace its workspace for
+     * larger ones.
      */
-    private ModelInterpreter buildFor(
-            List<List<Integer>> largest, List<List<Integer>> shapes, Candidate candidate)
+    private ModelInterpreter buildFor(List<List<Integer>> shapes, Candidate candidate)
             throws UnplannableException {
-        try {
-            Optional<ModelInterpreter> built = reshaped(largest, shapes, candidate);
-            if (built.isPresent()) {
-                return built.get();
+        Optional<List<List<Integer>>> largest =
+                candidate.delegates() ? otherShapes.largerThan(shapes) : Optional.empty();
+        if (largest.isPresent()) {
+            try {
+                Optional<ModelInterpreter> built = reshaped(largest.get(), shapes, candidate);
+                if (built.isPresent()) {
+                    return built.get();
+                }
+            } catch (UnplannableException | RuntimeException e) {
+                logger.debug("no interpreter for {} was built for {} first", shapes, largest, e);
             }
-        } catch (UnplannableException | RuntimeException e) {
-            logger.debug("no interpreter for {} was built for {} first", shapes, largest, e);
         }
         return factory.build(shapes, candidate, false);
     }
@@ -208,15 +202,7 @@ final class ServedCandidates implements InterpreterPool.Supply {
     @Override
     public void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
             throws UnplannableException {
-        try {
-            factory.reshape(interpreter, shapes);
-        } catch (UnplannableException | RuntimeException e) {
-            if (!interpreter.candidate().delegates()) {
-                throw e;
-            }
-            otherShapes.refuse(shapes, UnplannableException.reason(e));
-            throw new RefusedShapesException(UnplannableException.reason(e));
-        }
+        factory.reshape(interpreter, shapes);
         if (!isInFile(shapes)) {
             noteUse(shapes);
         }

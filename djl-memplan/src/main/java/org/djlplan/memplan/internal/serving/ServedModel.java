@@ -12,6 +12,7 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.events.FlightRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NeededMemory;
+import org.djlplan.memplan.internal.runtime.PlanFigures;
 import org.djlplan.memplan.internal.runtime.Settling;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
@@ -24,12 +25,11 @@ import org.djlplan.memplan.internal.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.thread.Later;
-import org.djlplan.memplan.report.DelegationReport.Origin;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.ShapeMix;
-import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -92,56 +92,28 @@ public final class ServedModel implements TfLiteModel {
             PlanFinder planner,
             Optional<ServedDelegation> delegation)
             throws IOException, UnplannableException {
-        return open(file, options, planner, delegation, IDLE_AFTER);
-    }
-
-    /**
-     * Opens a model as {@link #open(Path, PlanOptions, PlanFinder, Optional)} does.
-     *
-     * @param idleAfter how long an interpreter that is not the model's last is kept without use
-     */
-    @VisibleForTesting
-    public static ServedModel open(
-            Path file,
-            PlanOptions options,
-            PlanFinder planner,
-            Optional<ServedDelegation> delegation,
-            Duration idleAfter)
-            throws IOException, UnplannableException {
         try {
             OpenModel model = OpenModel.of(file);
-            ServedModel served;
-            Optional<FirstChoice> first = Optional.empty();
+            InterpreterFactory factory;
+            FirstChoice first;
             try {
-                InterpreterFactory factory = factory(model, planner, delegation);
-                first =
-                        Optional.of(
-                                FirstChoice.of(
-                                        model.graph(),
-                                        model.identity(),
-                                        model.leavesDimensions(),
-                                        model.keepsState(),
-                                        factory,
-                                        delegation,
-                                        options.threads()));
-                served =
-                        new ServedModel(
-                                model, factory, first.get(), delegation, options, idleAfter);
+                factory = factory(model, planner, delegation);
+                first = FirstChoice.of(model, factory, delegation, options.threads());
             } catch (UnplannableException | RuntimeException | Error e) {
-                first.flatMap(FirstChoice::probe).ifPresent(ModelInterpreter::close);
                 model.close();
                 throw e;
             }
-            served.start(first.get());
+            ServedModel served = new ServedModel(model, factory, first, delegation, options);
             try {
+                served.start(first);
                 if (delegation.isPresent()) {
                     delegation.get().attach(served);
                 }
-            } catch (RuntimeException | Error e) {
+                return served;
+            } catch (UnplannableException | RuntimeException | Error e) {
                 served.close();
                 throw e;
             }
-            return served;
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             delegation.ifPresent(ServedDelegation::close);
             throw e;
@@ -175,8 +147,7 @@ public final class ServedModel implements TfLiteModel {
             InterpreterFactory factory,
             FirstChoice first,
             Optional<ServedDelegation> delegation,
-            PlanOptions options,
-            Duration idleAfter) {
+            PlanOptions options) {
         this.model = model;
         this.factory = factory;
         this.delegation = delegation;
@@ -197,7 +168,7 @@ public final class ServedModel implements TfLiteModel {
                         options.workers().passes(options.threads()),
                         model.keepsState());
         requests = requests();
-        pool = new InterpreterPool(interpreters, idleAfter, candidates, model::close);
+        pool = new InterpreterPool(interpreters, IDLE_AFTER, candidates, model::close);
         settling = new Settling(model::releasePages);
     }
 
@@ -210,7 +181,7 @@ public final class ServedModel implements TfLiteModel {
                         .map(accepted -> new FirstRequests(model.graph(), accepted, factory, runs));
     }
 
-    /** Builds the first interpreter; if that fails, the model is closed. */
+    /** Builds the first interpreter. */
     private void start(FirstChoice first) throws UnplannableException {
         if (waits) {
             described =
@@ -219,21 +190,40 @@ public final class ServedModel implements TfLiteModel {
             factory.planNext();
             return;
         }
+        Optional<ModelInterpreter.Description> known = first.described();
+        pool.switchTo(() -> {}, first.takeProbe());
+        if (known.isPresent()) {
+            described = known.get();
+        } else {
+            ModelInterpreter serves =
+                    pool.borrow(factory.shapesInFile(), candidates.choice().lightest());
+            described = serves.description();
+            pool.giveBack(serves);
+        }
+        noteDelegation();
+    }
+
+    /** Work while the model is kept from ending. */
+    private interface Visit {
+        void run() throws UnplannableException;
+    }
+
+    /** Does nothing if the model is closed. If the work fails, a warning says so. */
+    private void visit(Visit work) {
         try {
-            Optional<ModelInterpreter.Description> known = first.described();
-            pool.switchTo(() -> {}, first.takeProbe());
-            if (known.isPresent()) {
-                described = known.get();
-            } else {
-                ModelInterpreter serves =
-                        pool.borrow(factory.shapesInFile(), candidates.choice().lightest());
-                described = serves.description();
-                pool.giveBack(serves);
-            }
-            noteDelegation();
-        } catch (UnplannableException | RuntimeException | Error e) {
-            close();
-            throw e;
+            pool.enter();
+        } catch (IllegalStateException e) {
+            return;
+        }
+        try {
+            work.run();
+        } catch (UnplannableException | RuntimeException e) {
+            logger.warn(
+                    "{} keeps its previous delegation: {}",
+                    model.graph().name(),
+                    UnplannableException.reason(e));
+        } finally {
+            pool.leave();
         }
     }
 
@@ -253,41 +243,36 @@ public final class ServedModel implements TfLiteModel {
             }
             return;
         }
-        try {
-            pool.enter();
-        } catch (IllegalStateException e) {
-            return;
-        }
-        try {
-            Candidate lightest = choice.lightest();
-            Optional<ModelInterpreter> first =
-                    defers || inFile(lightest).isPresent()
-                            ? Optional.empty()
-                            : Optional.of(runs.ready(factory.shapesInFile(), lightest));
-            Optional<String> difference =
-                    first.isPresent() && lightest.delegates()
-                            ? requests.flatMap(each -> each.compare(first.get()))
-                            : Optional.empty();
-            if (difference.isPresent()) {
-                first.get().close();
-                // While other sets are measured, the CPU kernels go on.
-                if (choice.origin() != Origin.VERIFIED) {
-                    withdraw(difference.get(), choice.origin());
-                }
-                return;
-            }
+        visit(() -> tryChoice(choice));
+    }
+
+    private void tryChoice(DelegationChoice choice) throws UnplannableException {
+        Candidate lightest = choice.lightest();
+        Optional<ModelInterpreter> first = defers ? Optional.empty() : readyUnlessThere(lightest);
+        Optional<String> difference =
+                first.isPresent() && lightest.delegates()
+                        ? requests.flatMap(each -> each.compare(first.get()))
+                        : Optional.empty();
+        if (difference.isEmpty()) {
             serve(choice, first);
-            if (!lightest.delegates() && choice.origin() != Origin.UNVERIFIED) {
+            if (!lightest.delegates() && choice.origin() != DelegationReport.Origin.UNVERIFIED) {
                 requests.ifPresent(FirstRequests::close);
             }
-        } catch (UnplannableException | RuntimeException e) {
-            logger.warn(
-                    "{} keeps its previous delegation: {}",
-                    model.graph().name(),
-                    UnplannableException.reason(e));
-        } finally {
-            pool.leave();
+            return;
         }
+        first.get().close();
+        // While other sets are measured, the CPU kernels go on.
+        if (choice.origin() != DelegationReport.Origin.VERIFIED) {
+            withdraw(difference.get(), choice.origin());
+        }
+    }
+
+    /** Returns an interpreter for the shapes in the file that ran once; empty if there is one. */
+    private Optional<ModelInterpreter> readyUnlessThere(Candidate candidate)
+            throws UnplannableException {
+        return inFile(candidate).isPresent()
+                ? Optional.empty()
+                : Optional.of(runs.ready(factory.shapesInFile(), candidate));
     }
 
     private void serve(DelegationChoice choice, Optional<ModelInterpreter> first) {
@@ -302,39 +287,22 @@ public final class ServedModel implements TfLiteModel {
     }
 
     /** Compares the outputs of the first requests that a delegate served. */
-    private void compareServed(FirstRequests served) {
-        try {
-            pool.enter();
-        } catch (IllegalStateException e) {
-            return;
+    private void compareServed(FirstRequests served) throws UnplannableException {
+        Optional<String> difference =
+                served.compareServed(candidates.choice().lightest().threads());
+        if (difference.isPresent()) {
+            withdraw(difference.get(), candidates.choice().origin());
         }
-        try {
-            Optional<String> difference =
-                    served.compareServed(candidates.choice().lightest().threads());
-            if (difference.isPresent()) {
-                withdraw(difference.get(), candidates.choice().origin());
-            }
-            factory.trimArenas();
-        } catch (UnplannableException e) {
-            logger.warn(
-                    "{} keeps its previous delegation: {}",
-                    model.graph().name(),
-                    UnplannableException.reason(e));
-        } finally {
-            pool.leave();
-        }
+        factory.trimArenas();
     }
 
     /** Delegates nothing from now on. */
-    private void withdraw(String difference, Origin origin) throws UnplannableException {
+    private void withdraw(String difference, DelegationReport.Origin origin)
+            throws UnplannableException {
         String why = "for a request of the application, output " + difference;
         logger.warn("{} runs in the CPU kernels: {}", model.graph().name(), why);
         Candidate cpu = Candidate.cpu(candidates.choice().lightest().threads());
-        Optional<ModelInterpreter> first =
-                inFile(cpu).isPresent()
-                        ? Optional.empty()
-                        : Optional.of(runs.ready(factory.shapesInFile(), cpu));
-        serve(new DelegationChoice(cpu, origin, "CPU kernels: " + why), first);
+        serve(new DelegationChoice(cpu, origin, "CPU kernels: " + why), readyUnlessThere(cpu));
         delegation.ifPresent(each -> each.withdraw("CPU kernels: " + why));
     }
 
@@ -358,26 +326,21 @@ public final class ServedModel implements TfLiteModel {
      * ones. If that fails, the next prediction tries it again.
      */
     public void useAt(ShapeMix mix, DelegationChoice choice) {
-        try {
-            pool.enter();
-        } catch (IllegalStateException e) {
-            return;
-        }
-        try {
-            Candidate serves = OtherShapes.candidate(choice, candidates.choice().lightest());
-            Optional<List<List<Integer>>> largest = candidates.otherShapes().largest(mix);
-            Optional<ModelInterpreter> first =
-                    serves.delegates() && largest.isPresent()
-                            ? readyAt(largest.get(), serves)
-                            : Optional.empty();
-            pool.switchTo(() -> candidates.otherShapes().use(mix, choice), first);
-            if (first.isPresent()) {
-                factory.trimArenas();
-                settling.settleNow();
-            }
-        } finally {
-            pool.leave();
-        }
+        visit(
+                () -> {
+                    Candidate serves =
+                            OtherShapes.candidate(choice, candidates.choice().lightest());
+                    Optional<List<List<Integer>>> largest = candidates.otherShapes().largest(mix);
+                    Optional<ModelInterpreter> first =
+                            serves.delegates() && largest.isPresent()
+                                    ? readyAt(largest.get(), serves)
+                                    : Optional.empty();
+                    pool.switchTo(() -> candidates.otherShapes().use(mix, choice), first);
+                    if (first.isPresent()) {
+                        factory.trimArenas();
+                        settling.settleNow();
+                    }
+                });
     }
 
     private Optional<ModelInterpreter> readyAt(List<List<Integer>> shapes, Candidate candidate) {
@@ -396,8 +359,9 @@ public final class ServedModel implements TfLiteModel {
         if (described.partitions() > 0) {
             model.releasePages();
         }
-        if (FlightRecord.isOn()) {
-            ServedReport.record(model.graph().name(), report());
+        if (delegation.isPresent()) {
+            FlightRecord.delegation(
+                    model.graph().name(), () -> delegated(delegation.get(), serving()));
         }
     }
 
@@ -459,11 +423,6 @@ public final class ServedModel implements TfLiteModel {
                     settling.begin();
                     return results.get();
                 }
-                if (factory.leftToEngine().isEmpty()) {
-                    factory.giveUp(effective, PlannedRuns.CHANGED);
-                }
-            } catch (RefusedShapesException e) {
-                logger.debug("{} again, in the CPU kernels", model.graph().name(), e);
             } catch (UnplannableException e) {
                 if (waits) {
                     throw new UnplannedModelException(UnplannableException.reason(e), e);
@@ -475,24 +434,36 @@ public final class ServedModel implements TfLiteModel {
         }
     }
 
+    /**
+     * @return empty if another attempt is needed
+     */
     private Optional<List<OutputTensor>> attempt(
             List<List<Integer>> shapes, List<ByteBuffer> values) throws UnplannableException {
         ThreadGovernor governor = candidates.governor();
         ThreadGovernor.Gear gear = governor.begin();
+        boolean mayBeRefused = candidates.mayBeRefused(shapes, gear.candidate());
         long nanos = 0;
         boolean usual = false;
         try {
             ModelInterpreter interpreter = pool.borrow(shapes, gear.candidate());
-            Optional<List<OutputTensor>> results =
-                    shapes != factory.shapesInFile() && interpreter.candidate().delegates()
-                            ? attemptAt(shapes, interpreter, values)
-                            : attempt(interpreter, values);
+            Optional<List<OutputTensor>> results = attempt(interpreter, values);
             nanos = interpreter.lastNanos();
             usual = results.isPresent() && shapes == factory.shapesInFile();
             if (usual && requests.isPresent()) {
                 note(requests.get(), values, results.get(), interpreter.candidate().delegates());
             }
+            if (results.isEmpty() && factory.leftToEngine().isEmpty()) {
+                boolean unused = factory.giveUp(shapes, PlannedRuns.CHANGED);
+            }
             return results;
+        } catch (UnplannableException | RuntimeException e) {
+            // The choice may have changed meanwhile.
+            if (!mayBeRefused && !candidates.mayBeRefused(shapes, gear.candidate())) {
+                throw e;
+            }
+            pool.requireOpen();
+            candidates.otherShapes().refuse(shapes, UnplannableException.reason(e));
+            return Optional.empty();
         } finally {
             governor.end(gear, nanos, usual);
         }
@@ -506,19 +477,7 @@ public final class ServedModel implements TfLiteModel {
             boolean delegated) {
         boolean matters = delegated || !delegation.map(ServedDelegation::isSettled).orElse(true);
         if (matters && first.note(values, outputs, delegated) && delegated) {
-            boolean unused = Later.start(() -> compareServed(first));
-        }
-    }
-
-    /** Predicts with a delegate at other shapes than those in the file, where it may fail. */
-    private Optional<List<OutputTensor>> attemptAt(
-            List<List<Integer>> shapes, ModelInterpreter interpreter, List<ByteBuffer> values)
-            throws RefusedShapesException {
-        try {
-            return attempt(interpreter, values);
-        } catch (IllegalStateException e) {
-            candidates.otherShapes().refuse(shapes, UnplannableException.reason(e));
-            throw new RefusedShapesException(UnplannableException.reason(e));
+            boolean unused = Later.start(() -> visit(() -> compareServed(first)));
         }
     }
 
@@ -561,24 +520,41 @@ public final class ServedModel implements TfLiteModel {
     @Override
     public PlanReport report() {
         ModelInterpreter.Description serving = serving();
-        return ServedReport.of(
-                serving,
-                pool.interpreters(),
-                runs,
-                delegation.isPresent()
-                        ? Optional.of(
-                                ServedReport.delegation(
-                                        delegation.get(),
-                                        model.graph().operators().size(),
-                                        serving,
-                                        defers,
-                                        candidates,
-                                        candidates
-                                                .otherShapes()
-                                                .describe()
-                                                .or(this::unmeasuredShapes)))
-                        : Optional.empty(),
-                factory.leftToEngine());
+        return new PlanReport(
+                "TFLite",
+                factory.leftToEngine().or(serving::unplannedReason),
+                PlanFigures.of(serving.plan(), serving.ownBytes()),
+                pool.interpreters().stream()
+                        .map(
+                                each ->
+                                        new PlanReport.Interpreter(
+                                                each.shapes(),
+                                                each.description().ownBytes(),
+                                                each.description().arenaBytes()))
+                        .toList(),
+                new PlanReport.Predictions(runs.predictions(), runs.unplanned(), 0, 0, 0, 0),
+                delegation.map(each -> delegated(each, serving)),
+                Optional.empty(),
+                Optional.empty(),
+                runs.needed().peak());
+    }
+
+    private DelegationReport delegated(
+            ServedDelegation chosen, ModelInterpreter.Description serving) {
+        DelegationChoice choice = candidates.choice();
+        Candidate candidate = candidates.governor().serving();
+        return new DelegationReport(
+                chosen.name(),
+                model.graph().operators().size(),
+                // Its delegate will run them later.
+                defers ? candidate.operators().size() : serving.delegatedOperators(),
+                serving.partitions(),
+                candidate.threads(),
+                choice.origin(),
+                choice.reason(),
+                choice.id(chosen.engine(), chosen.name()),
+                choice.outputs(),
+                candidates.otherShapes().describe().or(this::unmeasuredShapes).orElse(""));
     }
 
     /** Returns a text about shapes that were not measured; empty if no prediction had such. */

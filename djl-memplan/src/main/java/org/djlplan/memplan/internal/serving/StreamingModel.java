@@ -10,7 +10,6 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.PlanOptions;
-import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.gate.Places;
@@ -20,6 +19,7 @@ import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.report.PoolReport;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -37,7 +37,7 @@ final class StreamingModel implements TfLiteModel {
     /** Each prediction takes a turn, and so does a change of the budget. */
     private final Turns turns;
 
-    private final Lane lane = Gate.shared().lane(1, Waits.Lack.ARENAS);
+    private final Lane lane = Gate.shared().lane(1, PoolReport.Cause.ARENAS);
 
     /** The inputs in the file. */
     private final ImmutableList<TensorInfo> inputs;

@@ -5,8 +5,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.budget.Timeline;
-import org.djlplan.memplan.internal.report.BudgetReportRecord;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.PlanFigures;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -34,14 +32,16 @@ final class StreamingReport {
             OptionalLong lastStallNanos) {
         StreamingPlan plan = serving.plan();
         long ownBytes = serving.interpreter().ownBytes();
-        return new PlanReportRecord(
+        return new PlanReport(
                 "TFLite",
                 Optional.empty(),
                 PlanFigures.of(plan, ownBytes),
-                List.of(new PlanReportRecord.Interpreter(shapes, ownBytes, plan.arenaBytes())),
-                new PlanReportRecord.Predictions(predictions, 0, 0, 0, 0, 0),
+                List.of(new PlanReport.Interpreter(shapes, ownBytes, plan.arenaBytes())),
+                new PlanReport.Predictions(predictions, 0, 0, 0, 0, 0),
                 Optional.empty(),
-                Optional.of(budget(serving, budgetBytes, threads, lastStallNanos)));
+                Optional.of(budget(serving, budgetBytes, threads, lastStallNanos)),
+                Optional.empty(),
+                Optional.empty());
     }
 
     private static BudgetReport budget(
@@ -51,7 +51,7 @@ final class StreamingReport {
             OptionalLong lastStallNanos) {
         StreamingPlan plan = serving.plan();
         Timeline timeline = Timeline.of(plan);
-        return new BudgetReportRecord(
+        return new BudgetReport(
                 budgetBytes,
                 Math.min(serving.leastArenaBytes(), serving.copy().leastArenaBytes())
                         + BudgetedInterpreter.bytesBesideArena(threads),
@@ -63,13 +63,12 @@ final class StreamingReport {
                         .sum(),
                 serving.graph().pieces(),
                 serving.copy().slicedOperators(),
-                new BudgetReportRecord.Delegated(
-                        serving.interpreter().delegatedOperators(), serving.delegatedBytes()),
-                new BudgetReportRecord.Loading(
-                        timeline.loadedBytes(),
-                        timeline.stallNanos(),
-                        lastStallNanos,
-                        io(serving)));
+                serving.interpreter().delegatedOperators(),
+                serving.delegatedBytes(),
+                timeline.loadedBytes(),
+                timeline.stallNanos(),
+                lastStallNanos,
+                io(serving));
     }
 
     private static WeightIo io(BudgetedInterpreter serving) {

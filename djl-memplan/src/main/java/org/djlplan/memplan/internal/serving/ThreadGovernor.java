@@ -12,11 +12,11 @@ import org.djlplan.thirdparty.guava.collect.Lists;
  * with the fewest threads, unless more threads are faster under the current load.
  *
  * <p>At first the candidate with the fewest threads serves. A candidate with more threads serves
- * after a quiet period: throughout it, other programs left enough processors for every simultaneous
- * pass of any model to run with that many threads. The candidate stops serving as soon as passes
- * overlap or other programs use the processors. It also stops if predictions take longer than with
- * the fewest threads, which a cumulative sum detects (Page 1954, Continuous inspection schemes).
- * The time until it is tried again grows with each repeated failure.
+ * after a period in which there were enough processors for every simultaneous pass of any model to
+ * run with that many threads. The candidate stops serving as soon as passes overlap. It also stops
+ * if predictions take longer than with the fewest threads, as they do when other programs use the
+ * processors; a cumulative sum detects this (Page 1954, Continuous inspection schemes). The time
+ * until it is tried again grows with each repeated failure.
  */
 final class ThreadGovernor {
 
@@ -123,9 +123,6 @@ final class ThreadGovernor {
         processors.lock.lock();
         try {
             long now = processors.now();
-            if (gears.size() > 1) {
-                processors.look(now);
-            }
             processors.arrive(now);
             Gear gear = gears.size() == 1 ? serving : choose(now);
             if (guarded) {
@@ -174,7 +171,7 @@ final class ThreadGovernor {
             if (guarded) {
                 processors.exit(gear.threads);
             }
-            processors.leave(gear.threads);
+            processors.leave();
         } finally {
             processors.lock.unlock();
         }

@@ -9,7 +9,7 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
-import org.djlplan.memplan.internal.report.BudgetReportRecord;
+import org.djlplan.memplan.internal.report.Reports;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
@@ -58,7 +58,7 @@ class BudgetDivisionTest {
             }
             return bytes == BudgetReport.UNLIMITED
                     ? Optional.empty()
-                    : Optional.of(BudgetReportRecord.whole(bytes, reportedBytes, 0, 1));
+                    : Optional.of(Reports.whole(bytes, reportedBytes, 0, 1));
         }
 
         @Override

@@ -12,7 +12,7 @@ class SharedPoolsTest {
 
     @Test
     void report_waitForEachResource_isCountedUnderItsCause() {
-        for (Waits.Lack lack : Waits.Lack.values()) {
+        for (PoolReport.Cause lack : PoolReport.Cause.values()) {
             PoolReport before = SharedPools.report();
             Waits.add(lack, 7);
             PoolReport after = SharedPools.report();
@@ -24,6 +24,6 @@ class SharedPoolsTest {
         }
         assertEquals(
                 Arrays.stream(Cause.values()).map(Cause::name).toList(),
-                Arrays.stream(Waits.Lack.values()).map(Waits.Lack::name).toList());
+                Arrays.stream(PoolReport.Cause.values()).map(PoolReport.Cause::name).toList());
     }
 }

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
-import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.report.PoolReport;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -55,7 +55,7 @@ class GateStressTest {
             this.limit = limit;
             this.light = light;
             this.of = of;
-            lane = gate.lane(limit, Waits.Lack.INTERPRETERS);
+            lane = gate.lane(limit, PoolReport.Cause.INTERPRETERS);
         }
 
         /**

@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.events.Waits;
+import org.djlplan.memplan.report.PoolReport;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -189,38 +190,6 @@ class GateTest {
         assertTrue(used.size() < 16, used.size() + " threads");
     }
 
-    @Test
-    void run_whileOthersWait_firstComeFirstServed() throws Exception {
-        CountDownLatch began = new CountDownLatch(1);
-        CountDownLatch release = new CountDownLatch(1);
-        FutureTask<Integer> first =
-                new FutureTask<>(
-                        () ->
-                                run(
-                                        one,
-                                        () -> {
-                                            began.countDown();
-                                            await(release);
-                                            return 0;
-                                        }));
-        new Thread(first).start();
-        began.await();
-        ConcurrentLinkedQueue<Integer> order = new ConcurrentLinkedQueue<>();
-        List<FutureTask<Boolean>> waiting = new ArrayList<>();
-        for (int i = 0; i < 5; i++) {
-            int number = i;
-            waiting.add(new FutureTask<>(() -> run(one, () -> order.add(number))));
-            Thread thread = new Thread(waiting.get(i));
-            thread.start();
-            awaitQueued(thread);
-        }
-        release.countDown();
-        for (FutureTask<Boolean> each : waiting) {
-            assertTrue(each.get());
-        }
-        assertEquals(List.of(0, 1, 2, 3, 4), List.copyOf(order));
-    }
-
     private static void await(CountDownLatch latch) {
         try {
             latch.await();
@@ -270,47 +239,6 @@ class GateTest {
                                                         }))));
         // The worker serves the next pass.
         assertEquals("next", onThread(() -> run(one, () -> "next")));
-    }
-
-    @Test
-    void run_insideAnother_runsOnTheSameThread() throws Exception {
-        where(one);
-        onThread(
-                () ->
-                        run(
-                                one,
-                                () -> {
-                                    assertSame(Thread.currentThread(), where(one));
-                                    assertSame(Thread.currentThread(), where(two));
-                                    return null;
-                                }));
-    }
-
-    @Test
-    void run_callerIsInterrupted_getsItsResultAndStaysInterrupted() throws Exception {
-        where(one);
-        CountDownLatch began = new CountDownLatch(1);
-        CountDownLatch release = new CountDownLatch(1);
-        FutureTask<Boolean> caller =
-                new FutureTask<>(
-                        () -> {
-                            String result =
-                                    run(
-                                            one,
-                                            () -> {
-                                                began.countDown();
-                                                await(release);
-                                                assertFalse(Thread.interrupted());
-                                                return "done";
-                                            });
-                            return result.equals("done") && Thread.currentThread().isInterrupted();
-                        });
-        Thread thread = new Thread(caller);
-        thread.start();
-        began.await();
-        thread.interrupt();
-        release.countDown();
-        assertTrue(caller.get());
     }
 
     /** A block may catch an interrupt and set the flag again. */
@@ -448,8 +376,8 @@ class GateTest {
     /** Two callers wait for the only interpreter of a model; the place serves another model. */
     @Test
     void run_modelHasReachedItsLimit_holdsNoPlace() throws Exception {
-        Lane limited = gate.lane(1, Waits.Lack.INTERPRETERS);
-        long before = Waits.count(Waits.Lack.INTERPRETERS);
+        Lane limited = gate.lane(1, PoolReport.Cause.INTERPRETERS);
+        long before = Waits.count(PoolReport.Cause.INTERPRETERS);
         List<FutureTask<Thread>> waiting = new ArrayList<>();
         CountDownLatch began = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
@@ -475,12 +403,12 @@ class GateTest {
         for (FutureTask<Thread> each : waiting) {
             assertNotEquals("", each.get().getName());
         }
-        assertEquals(before + 2, Waits.count(Waits.Lack.INTERPRETERS));
+        assertEquals(before + 2, Waits.count(PoolReport.Cause.INTERPRETERS));
     }
 
     @Test
     void run_withoutPlaces_waitsForItsLimitOnly() throws Exception {
-        Lane limited = gate.lane(1, Waits.Lack.ARENAS);
+        Lane limited = gate.lane(1, PoolReport.Cause.ARENAS);
         Holder holder = new Holder(large);
         assertSame(Thread.currentThread(), large(limited, gate.places(0), Thread::currentThread));
         holder.end();
@@ -489,7 +417,7 @@ class GateTest {
     /** A model with a limit of one is called within its own prediction, and within another's. */
     @Test
     void run_insideItself_needsNoMoreRoom() {
-        Lane limited = gate.lane(1, Waits.Lack.ARENAS);
+        Lane limited = gate.lane(1, PoolReport.Cause.ARENAS);
         Supplier<Thread> inner = () -> large(limited, one, Thread::currentThread);
         assertSame(Thread.currentThread(), large(limited, one, inner));
         assertSame(Thread.currentThread(), run(one, inner));

@@ -18,7 +18,7 @@ class ReportSourcesTest {
     private static final Supplier<PlanReport> OTHER = source("other");
 
     private static Supplier<PlanReport> source(String why) {
-        PlanReport report = PlanReportRecord.unplanned("PyTorch", why);
+        PlanReport report = Reports.unplanned("PyTorch", why);
         return Optional.of(report)::orElseThrow;
     }
 

@@ -31,44 +31,6 @@ class PlannedRunsTest {
         return List.of(ByteBuffer.allocate(IN_FILE_BYTES));
     }
 
-    private void assertCounts(long predictions, long unplanned) {
-        assertEquals(predictions, runs.predictions());
-        assertEquals(unplanned, runs.unplanned());
-    }
-
-    @Test
-    void run_plannedInterpreter_returnsTheArena() throws Exception {
-        try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
-            assertEquals(
-                    1,
-                    runs.atGate(FakeEngine.IN_FILE, () -> runs.run(built, values()))
-                            .orElseThrow()
-                            .size());
-            assertCounts(1, 0);
-            assertEquals(0, ArenaPool.shared().metric().leased());
-        }
-    }
-
-    @Test
-    void run_stockInterpreter_isCounted() throws Exception {
-        assertTrue(factory.giveUp(FakeEngine.IN_FILE, "a test"));
-        try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
-            assertTrue(
-                    runs.atGate(FakeEngine.IN_FILE, () -> runs.run(built, values())).isPresent());
-            assertCounts(1, 1);
-        }
-    }
-
-    /** Another interpreter, without a plan, has to take its place. */
-    @Test
-    void run_interpretersWereLeftToTheEngine_runsNothing() throws Exception {
-        try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, CPU, false)) {
-            factory.leaveToEngine("a test");
-            assertEquals(Optional.empty(), runs.run(built, values()));
-            assertCounts(0, 0);
-        }
-    }
-
     /** Only until its first run: another one would not have its state. */
     @Test
     void run_planNoLongerFitsAndModelKeepsState_isAnErrorOnceItRan() throws Exception {
@@ -85,17 +47,6 @@ class PlannedRunsTest {
             engine.arenaFits = true;
             assertTrue(stateful.run(built, values()).isPresent());
         }
-    }
-
-    @Test
-    void ready_stockInterpreter_isNobodysPrediction() throws Exception {
-        assertTrue(factory.giveUp(FakeEngine.IN_FILE, "a test"));
-        try (ModelInterpreter ready = runs.ready(FakeEngine.IN_FILE, CPU)) {
-            assertTrue(ready.hasShapes(FakeEngine.IN_FILE));
-            assertEquals(1, engine.ran.get());
-            assertCounts(0, 0);
-        }
-        assertEquals(0, engine.open.get());
     }
 
     @Test

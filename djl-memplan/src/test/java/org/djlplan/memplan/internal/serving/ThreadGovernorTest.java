@@ -8,11 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.djlplan.memplan.internal.machine.ProcessorTimes;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -35,32 +33,15 @@ class ThreadGovernorTest {
     private static final double MILLIS = 6;
 
     private long now;
-    private double busyNanos;
-    private double ownNanos;
-
-    /** Processors that other programs and the application's other threads keep busy. */
-    private double others;
-
-    private double application;
-
-    private boolean told = true;
     private int cores = 2;
-    private final List<Integer> readings = new ArrayList<>();
 
     private Processors processors;
 
     private Processors processors() {
         if (processors == null) {
-            processors = new Processors(cores, () -> now, this::read, Duration.ofMinutes(1));
+            processors = new Processors(cores, () -> now, Duration.ofMinutes(1));
         }
         return processors;
-    }
-
-    private Optional<ProcessorTimes.Reading> read() {
-        readings.add(readings.size());
-        return told
-                ? Optional.of(new ProcessorTimes.Reading((long) busyNanos, (long) ownNanos, cores))
-                : Optional.empty();
     }
 
     private static Candidate candidate(int threads) {
@@ -80,16 +61,6 @@ class ThreadGovernorTest {
                 processors());
     }
 
-    private void pass(double threads, long nanos) {
-        now += nanos;
-        ownNanos += (threads + application) * nanos;
-        busyNanos += (threads + application + others) * nanos;
-    }
-
-    private void idle(long nanos) {
-        pass(0, nanos);
-    }
-
     private static long nanos(int threads) {
         return (long) (MILLIS * MILLI / (1 + 0.6 * (threads - 1)));
     }
@@ -103,7 +74,7 @@ class ThreadGovernorTest {
     }
 
     private void end(ThreadGovernor governor, ThreadGovernor.Gear gear, long nanos) {
-        pass(gear.candidate().threads(), nanos);
+        now += nanos;
         governor.end(gear, nanos, true);
     }
 
@@ -140,7 +111,6 @@ class ThreadGovernorTest {
         assertEquals(2, predictFor(governor, SECOND / 2));
         assertEquals(candidate(2), governor.serving());
         assertEquals(2, predictFor(governor, 60 * SECOND));
-        assertTrue(readings.size() <= 4 * 62, "looked at the machine too often");
     }
 
     /** Rare predictions get the most threads as soon as it is known that the machine is quiet. */
@@ -149,64 +119,9 @@ class ThreadGovernorTest {
         ThreadGovernor governor = governor(2, 1);
         for (int i = 0; i < 4; i++) {
             predict(governor);
-            idle(5 * SECOND);
+            now += 5 * SECOND;
         }
         assertEquals(2, predict(governor));
-    }
-
-    @Test
-    void begin_othersUseAProcessor_staysWithOneThread() throws Exception {
-        others = 1;
-        ThreadGovernor governor = governor(2, 1);
-        assertEquals(1, predictFor(governor, 20 * SECOND));
-        others = 0;
-        assertEquals(2, predictFor(governor, 3 * SECOND));
-    }
-
-    @Test
-    void begin_othersBegin_takesOneThreadAtOnce() throws Exception {
-        ThreadGovernor governor = atTwo();
-        others = 1;
-        assertEquals(1, predictFor(governor, IdleProcessors.SAMPLE.toNanos() * 2));
-        assertEquals(1, predictFor(governor, 20 * SECOND));
-    }
-
-    @Test
-    void begin_othersUseLittle_keepsTwoThreads() throws Exception {
-        others = 0.15;
-        ThreadGovernor governor = atTwo();
-        for (int i = 0; i < 1000; i++) {
-            assertEquals(2, predict(governor));
-        }
-    }
-
-    @Test
-    void begin_applicationUsesAProcessor_staysWithOneThread() throws Exception {
-        application = 1;
-        ThreadGovernor governor = governor(2, 1);
-        assertEquals(1, predictFor(governor, 20 * SECOND));
-    }
-
-    /** The work of the one thread between its predictions is not additional load. */
-    @Test
-    void begin_inputsArePreparedBetweenPasses_takesMoreThreads() throws Exception {
-        ThreadGovernor governor = governor(2, 1);
-        int threads = 0;
-        while (now < 2 * SECOND) {
-            threads = predict(governor);
-            pass(1, 12 * MILLI);
-        }
-        assertEquals(2, threads);
-    }
-
-    /** After a pass of several threads, these wait actively for some time. */
-    @Test
-    void begin_threadsWaitActivelyBetweenPasses_keepsTwoThreads() throws Exception {
-        ThreadGovernor governor = atTwo();
-        for (int i = 0; i < 200; i++) {
-            assertEquals(2, predict(governor));
-            pass(1, 30 * MILLI);
-        }
     }
 
     /**
@@ -277,23 +192,17 @@ class ThreadGovernorTest {
         assertEquals(2, predictFor(governor, 2 * SECOND), "there are two");
         other.end(one, 0, false);
         assertEquals(4, predictFor(governor, 2 * SECOND));
-        others = 1;
-        assertEquals(2, predictFor(governor, 3 * SECOND));
-        others = 2.5;
-        assertEquals(1, predictFor(governor, 3 * SECOND));
     }
 
     @Test
     void begin_oneCore_neverTakesTwoThreads() throws Exception {
         cores = 1;
-        told = false;
         assertEquals(1, predictFor(governor(2, 1), 5 * SECOND));
     }
 
-    /** If nothing else shows the load of other programs, latencies do. */
+    /** Latencies show the load of other programs. */
     @Test
     void end_muchLater_takesOneThreadAtOnceAndTriesLessAndLess() throws Exception {
-        told = false;
         ThreadGovernor governor = atTwo();
         List<Long> tries = new ArrayList<>();
         for (long end = now + 120 * SECOND; now < end; ) {
@@ -312,7 +221,6 @@ class ThreadGovernorTest {
     /** The number that was faster on a quiet machine need not be faster here. */
     @Test
     void end_aLittleSlowerThanWithOneThread_comesBackToOne() throws Exception {
-        told = false;
         ThreadGovernor governor = governor(2, 1);
         int two = 0;
         for (int i = 0; i < 10_000; i++) {
@@ -342,7 +250,7 @@ class ThreadGovernorTest {
         for (int i = 0; i < 20; i++) {
             ThreadGovernor.Gear gear = governor.begin();
             assertEquals(2, gear.candidate().threads());
-            pass(2, SECOND);
+            now += SECOND;
             governor.end(gear, SECOND, false);
         }
     }
@@ -350,13 +258,11 @@ class ThreadGovernorTest {
     @Test
     void begin_numberOfTheUser_neverChanges() throws Exception {
         ThreadGovernor governor = governor(2);
-        others = 2;
         for (int i = 0; i < 500; i++) {
             ThreadGovernor.Gear gear = governor.begin();
             assertEquals(candidate(2), gear.candidate());
             end(governor, gear, i % 2 == 0 ? SECOND : MILLI);
         }
-        assertTrue(readings.isEmpty(), "what others do does not matter");
     }
 
     /**

@@ -1,9 +1,9 @@
 package org.djlplan.memplan.internal.runtime.ort;
 
-import java.util.Locale;
 import java.util.function.LongSupplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
-import org.djlplan.memplan.internal.report.BudgetReportRecord;
+import org.djlplan.memplan.internal.report.Megabytes;
+import org.djlplan.memplan.internal.report.Reports;
 import org.djlplan.memplan.report.BudgetReport;
 
 /**
@@ -14,8 +14,6 @@ public final class OrtBudget {
 
     /** A smaller arena is of no use. */
     private static final long LEAST_ARENA_BYTES = 4096;
-
-    private static final double MEGA = 1e6;
 
     private final long weightsBytes;
     private final boolean bestEffort;
@@ -119,21 +117,18 @@ public final class OrtBudget {
 
     private BudgetTooSmallException tooSmall(long budgetBytes, long leastBytes, String bound) {
         return new BudgetTooSmallException(
-                String.format(
-                        Locale.ROOT,
-                        "a budget of %.1f MB is too small: %s %.1f MB, of which %.1f MB are"
-                                + " weights",
-                        budgetBytes / MEGA,
-                        bound,
-                        Math.ceil(leastBytes / MEGA * 10) / 10,
-                        weightsBytes / MEGA),
+                "a budget of %s is too small: %s %s, of which %s are weights"
+                        .formatted(
+                                Megabytes.of(budgetBytes),
+                                bound,
+                                Megabytes.atLeast(leastBytes),
+                                Megabytes.of(weightsBytes)),
                 leastBytes);
     }
 
     /** Returns the report. */
     BudgetReport report() {
         long arenaBytes = largest().arenaBytes();
-        return BudgetReportRecord.whole(
-                bytes.getAsLong(), leastBytes(arenaBytes), arenaBytes, weightsBytes);
+        return Reports.whole(bytes.getAsLong(), leastBytes(arenaBytes), arenaBytes, weightsBytes);
     }
 }

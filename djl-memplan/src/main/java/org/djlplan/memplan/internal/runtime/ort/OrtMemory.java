@@ -6,7 +6,6 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.InputSizes;
@@ -193,49 +192,39 @@ public final class OrtMemory implements AutoCloseable {
         return budget.isPresent() ? budget.get().arenaBytes() : Long.MAX_VALUE;
     }
 
+    /** Returns empty if the engine's allocator is to be used. */
     private Optional<Run> begin() {
+        long[] counters = new long[RunCounters.COUNT];
         if (!enter()) {
             return Optional.empty();
         }
-        Optional<Run> run = Optional.empty();
-        try {
-            run = beginRun();
-        } finally {
-            if (run.isEmpty()) {
-                leave();
-            }
-        }
-        return run;
-    }
-
-    private Optional<Run> beginRun() {
-        long[] counters = new long[RunCounters.COUNT];
-        Optional<ArenaPool.Lease> lease;
-        try {
-            lease = need.tryLease();
-        } catch (NoArenaException e) {
-            return Optional.empty();
-        }
-        if (lease.isEmpty()) {
-            return Optional.empty();
-        }
-        Arena arena = lease.get().arena();
+        Optional<ArenaPool.Lease> lease = Optional.empty();
         Pointer run = null;
         Optional<Run> begun = Optional.empty();
         try {
-            boolean recording = takeRecordsNext();
-            long limit = limitBytes();
-            run = OrtNative.djlplan_ort_begin(arena.address(), escapes, recording ? 1 : 0, limit);
-            if (run != null) {
-                begun = Optional.of(new Run(lease.get(), run, recording, counters, limit));
+            lease = need.tryLease();
+            if (lease.isPresent()) {
+                boolean recording = takeRecordsNext();
+                long limit = limitBytes();
+                Arena arena = lease.get().arena();
+                run =
+                        OrtNative.djlplan_ort_begin(
+                                arena.address(), escapes, recording ? 1 : 0, limit);
+                if (run != null) {
+                    begun = Optional.of(new Run(lease.get(), run, recording, counters, limit));
+                }
             }
+        } catch (NoArenaException e) {
+            // Nothing has begun.
+            return Optional.empty();
         } finally {
             if (begun.isEmpty()) {
                 if (run != null) {
                     OrtNative.djlplan_ort_pause();
                     OrtNative.djlplan_run_finish(run, counters, NONE, 0);
                 }
-                lease.get().close(0);
+                lease.ifPresent(each -> each.close(0));
+                leave();
             }
         }
         return begun;
@@ -334,14 +323,16 @@ public final class OrtMemory implements AutoCloseable {
 
     /** Returns the report of the predictions so far. */
     public PlanReport report() {
-        return new PlanReportRecord(
+        return new PlanReport(
                 ENGINE,
                 Optional.empty(),
                 tally.plan(),
                 List.of(),
                 tally.predictions(),
                 Optional.empty(),
-                budget.map(OrtBudget::report));
+                budget.map(OrtBudget::report),
+                Optional.empty(),
+                tally.needed().peak());
     }
 
     private void free() {

@@ -15,7 +15,6 @@ import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.machine.Machine;
-import org.djlplan.memplan.internal.report.BudgetReportRecord;
 import org.djlplan.memplan.internal.report.Megabytes;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.SystemError;
@@ -314,7 +313,7 @@ public final class StreamedWeights implements AutoCloseable {
     public BudgetReport report(long arenaBytes) {
         Optional<ResidencyPlan> plan = last.flatMap(StreamedKind::plan);
         long windowBytes = Math.min(file.bytes(), plan.map(ResidencyPlan::windowBytes).orElse(0L));
-        return new BudgetReportRecord(
+        return new BudgetReport(
                 budget.bytes(arenaBytes + windowBytes),
                 leastBytes,
                 arenaBytes + windowBytes,
@@ -322,12 +321,12 @@ public final class StreamedWeights implements AutoCloseable {
                 plan.map(ResidencyPlan::pinnedBytes).orElse(0L),
                 file.pieces().size(),
                 slicedOperators,
-                BudgetReportRecord.Delegated.NOTHING,
-                new BudgetReportRecord.Loading(
-                        plan.map(ResidencyPlan::loadedBytes).orElse(0L),
-                        0,
-                        lastWaitedNanos,
-                        direct() ? WeightIo.DIRECT : WeightIo.MMAP));
+                0,
+                0,
+                plan.map(ResidencyPlan::loadedBytes).orElse(0L),
+                0,
+                lastWaitedNanos,
+                direct() ? WeightIo.DIRECT : WeightIo.MMAP);
     }
 
     /**

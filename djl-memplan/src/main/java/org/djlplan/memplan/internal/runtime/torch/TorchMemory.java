@@ -9,7 +9,6 @@ import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
-import org.djlplan.memplan.internal.report.PlanReportRecord;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.InputSizes;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
@@ -306,14 +305,16 @@ public final class TorchMemory implements AutoCloseable {
 
     /** Returns the report so far. */
     public PlanReport report() {
-        return new PlanReportRecord(
+        return new PlanReport(
                 "PyTorch",
                 stopped,
                 tally.plan(),
                 List.of(),
                 tally.predictions(),
                 Optional.empty(),
-                weights.map(streamed -> streamed.report(arenaBytes())));
+                weights.map(streamed -> streamed.report(arenaBytes())),
+                Optional.empty(),
+                tally.needed().peak());
     }
 
     /** Forgets plans, because the model's predictions allocate differently from now on. */

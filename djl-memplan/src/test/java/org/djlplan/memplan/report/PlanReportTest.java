@@ -1,24 +1,21 @@
-package org.djlplan.memplan.internal.report;
+package org.djlplan.memplan.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.djlplan.memplan.report.BudgetReport;
-import org.djlplan.memplan.report.DelegationReport;
-import org.djlplan.memplan.report.OutputAgreement;
-import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.report.WeightIo;
+import org.djlplan.memplan.internal.report.Reports;
 import org.junit.jupiter.api.Test;
 
-class PlanReportRecordTest {
+class PlanReportTest {
 
     private static final BudgetReport BUDGET =
-            new BudgetReportRecord(
+            new BudgetReport(
                     48_000_000,
                     20_500_000,
                     40_000_000,
@@ -26,20 +23,22 @@ class PlanReportRecordTest {
                     8_000_000,
                     310,
                     5,
-                    BudgetReportRecord.Delegated.NOTHING,
-                    new BudgetReportRecord.Loading(
-                            232_000_000, 1_200_000, OptionalLong.of(900_000), WeightIo.MMAP));
+                    0,
+                    0,
+                    232_000_000,
+                    1_200_000,
+                    OptionalLong.of(900_000),
+                    WeightIo.MMAP);
 
     private static final PlanReport PLANNED =
-            new PlanReportRecord(
+            new PlanReport(
                     "TFLite",
                     Optional.empty(),
-                    new PlanReportRecord.Plan(
-                            "greedy-by-size+in-place", 64, 3, 900, 400, 384, true, 60),
-                    List.of(new PlanReportRecord.Interpreter(List.of(List.of(1, 8)), 60, 384)),
-                    new PlanReportRecord.Predictions(7, 2, 1, 0, 1, 0),
+                    new PlanReport.Plan("greedy-by-size+in-place", 64, 3, 900, 400, 384, true, 60),
+                    List.of(new PlanReport.Interpreter(List.of(List.of(1, 8)), 60, 384)),
+                    new PlanReport.Predictions(7, 2, 1, 0, 1, 0),
                     Optional.of(
-                            new DelegationReportRecord(
+                            new DelegationReport(
                                     "xnnpack",
                                     9,
                                     8,
@@ -48,8 +47,13 @@ class PlanReportRecordTest {
                                     DelegationReport.Origin.STORED,
                                     "the fastest",
                                     "0123456789ab",
-                                    List.of(OutputAgreement.of("scores", 2e-7, 1e-8, 1e-4)))),
-                    Optional.of(BUDGET));
+                                    List.of(OutputAgreement.of("scores", 2e-7, 1e-8, 1e-4)),
+                                    "")),
+                    Optional.of(BUDGET),
+                    Optional.empty(),
+                    Optional.of(
+                            new PlanReport.Peak(
+                                    444, List.of(List.of(1L, 8L)), OptionalLong.of(90_000_000))));
 
     @Test
     void toString_all_aLineForEachPart() {
@@ -64,14 +68,7 @@ class PlanReportRecordTest {
                     scores differs by 2.0e-07, noise 1.0e-08, limit 1.0e-04
                   budget 48.0 MB (at least 20.5 MB): 240.0 MB of weights in 310 pieces, 8.0 MB of them pinned, 5 operators sliced, arena 40.0 MB; a prediction loads 232.0 MB by mmap and stalls for 1.2 ms as planned, 0.9 ms the last time\
                 """,
-                PlanReportRecord.withPeak(
-                                PLANNED,
-                                Optional.of(
-                                        new PlanReportRecord.Peak(
-                                                444,
-                                                List.of(List.of(1L, 8L)),
-                                                OptionalLong.of(90_000_000))))
-                        .toString());
+                PLANNED.toString());
     }
 
     @Test
@@ -100,7 +97,7 @@ class PlanReportRecordTest {
 
     @Test
     void toJson_noDelegation_hasNone() {
-        PlanReport report = PlanReportRecord.unplanned("PyTorch", "no such platform");
+        PlanReport report = Reports.unplanned("PyTorch", "no such platform");
 
         JsonObject json = JsonParser.parseString(report.toJson()).getAsJsonObject();
 
@@ -110,7 +107,7 @@ class PlanReportRecordTest {
 
     @Test
     void unplanned_anyReason_reportsIt() {
-        PlanReport report = PlanReportRecord.unplanned("PyTorch", "no such platform");
+        PlanReport report = Reports.unplanned("PyTorch", "no such platform");
         assertFalse(report.planned());
         assertEquals(
                 """
@@ -123,12 +120,32 @@ class PlanReportRecordTest {
 
     @Test
     void stopped_planned_keepsTheFigures() {
-        PlanReport stopped = PlanReportRecord.stopped(PLANNED, "a class is missing");
+        PlanReport stopped = Reports.stopped(PLANNED, "a class is missing");
         assertFalse(stopped.planned());
         assertEquals(Optional.of("a class is missing"), stopped.unplannedReason());
         assertEquals(PLANNED.plan(), stopped.plan());
         assertEquals(PLANNED.predictions(), stopped.predictions());
         assertEquals(PLANNED.delegation(), stopped.delegation());
         assertEquals(PLANNED.budget(), stopped.budget());
+    }
+
+    @Test
+    void toString_budgetWithRoomForAll_saysThatNothingIsLoadedPieceByPiece() {
+        BudgetReport budget = Reports.whole(300_000_000, 20_000_000, 5_000_000, 240_000_000);
+        assertTrue(budget.isWhole());
+        assertEquals(
+                "budget 300.0 MB (at least 20.0 MB): whole, 240.0 MB of weights, arena 5.0 MB",
+                budget.toString());
+    }
+
+    @Test
+    void toString_noBudgetAndOneThatIsTooSmall_sayWhatIsNeeded() {
+        BudgetReport small = Reports.whole(10_000_000, 20_000_000, 5_000_000, 240_000_000);
+        BudgetReport none =
+                Reports.whole(BudgetReport.UNLIMITED, 20_000_000, 5_000_000, 240_000_000);
+        String parts = "20.0 MB): whole, 240.0 MB of weights, arena 5.0 MB";
+        assertFalse(small.attainable());
+        assertEquals("budget 10.0 MB (too small: at least " + parts, small.toString());
+        assertEquals("no budget (at least " + parts, none.toString());
     }
 }
