@@ -105,7 +105,7 @@ public final class WholeFile {
         }
         writing.lock();
         try {
-            boolean unused = FileReplacement.replace(target(file), content);
+            FileReplacement.replace(target(file), content);
         } finally {
             writing.unlock();
         }

@@ -16,7 +16,6 @@ import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.djlplan.memplan.report.DelegationReport;
-import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
@@ -25,9 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A choice that is improved by measuring on a background thread, which all models share. It begins
- * with the CPU kernels, and measures; or it begins with a stored table, and measures only in two
- * cases: the table does not match the delegate's partitions; or other work disturbed the table's
- * measurement, and the machine is quiet now.
+ * with the CPU kernels, and measures; or it begins with a stored table, and measures only if other
+ * work disturbed the table's measurement, and the machine is quiet now.
  */
 final class Background implements Choosing {
 
@@ -93,12 +91,11 @@ final class Background implements Choosing {
     }
 
     /**
-     * Returns a choice that begins with a stored table. Later the delegate reports its partitions
-     * for comparison, which takes milliseconds, so that a load need not wait for it.
+     * Returns a choice that begins with a stored table.
      *
-     * @param measured whether to measure if the partitions differ
+     * @param measured whether to measure again if other work disturbed the table's measurement
      */
-    static Choosing confirming(
+    static Choosing stored(
             ProfileTable kept,
             boolean measured,
             Request request,
@@ -107,26 +104,10 @@ final class Background implements Choosing {
             Consumer<DelegationChoice> better) {
         Background background =
                 new Background(measurement.stored(kept), request, measurement, patience, better);
-        background.schedule(
-                () -> {
-                    if (!background.confirms(kept)) {
-                        background.beginAnew(measured);
-                    } else if (measured && kept.caveat().isPresent()) {
-                        background.measureAgainWhenQuiet();
-                    }
-                },
-                patience.delay());
+        if (measured && kept.caveat().isPresent()) {
+            background.schedule(background::measureAgainWhenQuiet, patience.delay());
+        }
         return background;
-    }
-
-    private void beginAnew(boolean measured) {
-        if (isClosed()) {
-            return;
-        }
-        deliver(request.cpu("the stored result does not match this delegate"));
-        if (measured) {
-            begin(kept -> true);
-        }
     }
 
     private void measureAgainWhenQuiet() {
@@ -134,15 +115,6 @@ final class Background implements Choosing {
             begin(kept -> kept.caveat().isEmpty());
         } else {
             schedule(this::measureAgainWhenQuiet, patience.betweenLooks());
-        }
-    }
-
-    private boolean confirms(ProfileTable kept) {
-        try {
-            return measurement.confirms(kept);
-        } catch (CandidateException | RuntimeException | LinkageError e) {
-            logger.debug("{} stays with the stored result", measurement.file(), e);
-            return true;
         }
     }
 
@@ -154,26 +126,20 @@ final class Background implements Choosing {
 
     /** The waiting time starts with the first attempt, not in the queue before it. */
     private void begin(Predicate<ProfileTable> sufficient) {
-        attempt(
-                patience.attempts(
-                        request.longest(),
-                        leftNanos ->
-                                measurement.attempt(
-                                        leftNanos,
-                                        Urgency.IN_BACKGROUND,
-                                        this::deliver,
-                                        sufficient)));
+        attempt(patience.deadlineNanos(request.longest()), sufficient);
     }
 
     /** Releases the thread between two attempts, because other models wait for it. */
-    private void attempt(Patience.Attempts<DelegationChoice> attempts) {
+    private void attempt(long deadlineNanos, Predicate<ProfileTable> sufficient) {
         try {
-            boolean last = attempts.isOver();
-            Optional<DelegationChoice> choice = attempts.next();
+            long leftNanos = deadlineNanos - System.nanoTime();
+            Optional<DelegationChoice> choice =
+                    measurement.attempt(
+                            leftNanos, Urgency.IN_BACKGROUND, this::deliver, sufficient);
             if (choice.isPresent()) {
                 deliver(choice.get());
-            } else if (!last) {
-                schedule(() -> attempt(attempts), patience.poll());
+            } else if (leftNanos > 0) {
+                schedule(() -> attempt(deadlineNanos, sufficient), patience.poll());
             } else {
                 logger.info(
                         "Another process has been measuring {} for a long time; its choice does"
@@ -300,49 +266,29 @@ final class Background implements Choosing {
                     throws IOException, InterruptedException, UnmeasurableException;
         }
 
-        /** A series of attempts, from the first one until the time limit. */
-        final class Attempts<T> {
-
-            private final Attempt<T> attempt;
-            private final long deadlineNanos;
-
-            private Attempts(Attempt<T> attempt, Duration budget) {
-                this.attempt = attempt;
-                deadlineNanos =
-                        System.nanoTime() + budget.multipliedBy(BUDGETS).plus(grace).toNanos();
-            }
-
-            /** Returns whether the time limit is reached. */
-            boolean isOver() {
-                return deadlineNanos - System.nanoTime() <= 0;
-            }
-
-            /** Tries once. */
-            Optional<T> next() throws IOException, InterruptedException, UnmeasurableException {
-                return attempt.run(deadlineNanos - System.nanoTime());
-            }
-
-            /** Tries on this thread until there is a result; empty at the time limit. */
-            Optional<T> untilDone()
-                    throws IOException, InterruptedException, UnmeasurableException {
-                while (!isOver()) {
-                    Optional<T> result = next();
-                    if (result.isPresent()) {
-                        return result;
-                    }
-                    Thread.sleep(poll.toMillis());
-                }
-                return Optional.empty();
-            }
-        }
-
         /**
-         * Starts waiting for other processes.
+         * Returns until when to wait for other processes, as {@link System#nanoTime}.
          *
          * @param budget time limit of measuring
          */
-        <T> Attempts<T> attempts(Duration budget, Attempt<T> attempt) {
-            return new Attempts<>(attempt, budget);
+        long deadlineNanos(Duration budget) {
+            return System.nanoTime() + budget.multipliedBy(BUDGETS).plus(grace).toNanos();
+        }
+
+        /** Tries on this thread until there is a result; empty at the time limit. */
+        <T> Optional<T> untilDone(Duration budget, Attempt<T> attempt)
+                throws IOException, InterruptedException, UnmeasurableException {
+            long deadlineNanos = deadlineNanos(budget);
+            Optional<T> result = Optional.empty();
+            for (long left = deadlineNanos - System.nanoTime();
+                    result.isEmpty() && left > 0;
+                    left = deadlineNanos - System.nanoTime()) {
+                result = attempt.run(left);
+                if (result.isEmpty()) {
+                    Thread.sleep(poll.toMillis());
+                }
+            }
+            return result;
         }
     }
 }

@@ -231,7 +231,6 @@ public record DelegationOptions(
                 lower ? tolerance.with(precision) : tolerance,
                 model.offersTransientBuffers(),
                 exclude.of(model),
-                Optional.empty(),
                 recipes);
     }
 

@@ -1,13 +1,9 @@
 package org.djlplan.delegation.internal;
 
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.IntPredicate;
@@ -15,22 +11,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.djlplan.delegation.internal.partition.Dataflow;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.internal.config.Nearest;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel;
-import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Operators that users exclude from delegation, as a list of parts. A part is
@@ -66,9 +54,6 @@ public record Exclusion(List<String> parts) {
 
     private static final String NAME = "name:";
     private static final String TYPE = "type:";
-
-    /** Name of the fact that lists a model's excluded operators, by their indices in the file. */
-    private static final String EXCLUDED = "exclude";
 
     /** Limits the time that a folder's text can cost. */
     private static final int MOST_PARTS = 1_000;
@@ -121,17 +106,6 @@ public record Exclusion(List<String> parts) {
      */
     SortedSet<Integer> of(DelegableModel model) {
         return model.recipes().isEmpty() ? of(model.graph()) : Collections.emptySortedSet();
-    }
-
-    /**
-     * Returns a model whose delegate seems not to support the excluded operators; the model itself
-     * if there are none.
-     *
-     * @throws UnusableOptionException as {@link #of(Graph)}
-     */
-    DelegableModel without(DelegableModel model) {
-        SortedSet<Integer> excluded = of(model);
-        return excluded.isEmpty() ? model : new ReducedModel(model, excluded);
     }
 
     private static List<Integer> operators(String part, Graph graph) {
@@ -239,166 +213,5 @@ public record Exclusion(List<String> parts) {
         return plain.length() <= LONGEST_COMPARED
                 ? plain
                 : plain.substring(0, LONGEST_COMPARED) + "…";
-    }
-
-    /**
-     * Returns operators as a text that parses to the same operators.
-     *
-     * @param numbers of operators in the model's file
-     */
-    static String text(SortedSet<Integer> numbers) {
-        StringBuilder text = new StringBuilder();
-        for (int number : numbers) {
-            boolean begins = !numbers.contains(number - 1);
-            boolean ends = !numbers.contains(number + 1);
-            if (begins) {
-                text.append(text.isEmpty() ? "" : ",").append(number);
-            } else if (ends) {
-                text.append('-').append(number);
-            }
-        }
-        return text.toString();
-    }
-
-    /**
-     * A model that is presented as if its delegate did not support the excluded operators. Its
-     * facts name these operators, because its measurements are not valid for other exclusions.
-     */
-    private static final class ReducedModel implements DelegableModel {
-
-        private final DelegableModel inner;
-        private final Graph graph;
-        private final SortedSet<Integer> excluded;
-
-        ReducedModel(DelegableModel inner, SortedSet<Integer> excluded) {
-            this.inner = inner;
-            this.graph = inner.graph();
-            this.excluded = excluded;
-        }
-
-        private List<Set<Integer>> reduced(List<Set<Integer>> partitions) {
-            return Dataflow.partitionsWithout(graph, partitions, excluded);
-        }
-
-        @Override
-        public Map<String, String> facts() {
-            return ImmutableMap.<String, String>builder()
-                    .putAll(inner.facts())
-                    .put(EXCLUDED, Exclusion.text(excluded))
-                    .buildOrThrow();
-        }
-
-        @Override
-        public List<Set<Integer>> partitions() throws CandidateException {
-            return reduced(inner.partitions());
-        }
-
-        @Override
-        public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
-            return new Runner(inner.newProcess(urgency, tolerance));
-        }
-
-        @Override
-        public Path file() {
-            return inner.file();
-        }
-
-        @Override
-        public String identity() {
-            return inner.identity();
-        }
-
-        @Override
-        public Path cacheFolder() {
-            return inner.cacheFolder();
-        }
-
-        @Override
-        public Graph graph() {
-            return graph;
-        }
-
-        @Override
-        public int threads() {
-            return inner.threads();
-        }
-
-        @Override
-        public String delegate() {
-            return inner.delegate();
-        }
-
-        @Override
-        public boolean trusted() {
-            return inner.trusted();
-        }
-
-        @Override
-        public boolean offersTransientBuffers() {
-            return inner.offersTransientBuffers();
-        }
-
-        @Override
-        public Optional<String> obstacle() {
-            return inner.obstacle();
-        }
-
-        @Override
-        public long neededBytes() {
-            return inner.neededBytes();
-        }
-
-        /** A runner that reports reduced partitions; the inner runner does everything else. */
-        private final class Runner implements CandidateRunner {
-
-            private final CandidateRunner runner;
-
-            Runner(CandidateRunner runner) {
-                this.runner = runner;
-            }
-
-            @Override
-            public List<Set<Integer>> partitions() throws CandidateException, InterruptedException {
-                return reduced(runner.partitions());
-            }
-
-            @Override
-            public Trial prepare(Candidate candidate)
-                    throws CandidateException, InterruptedException {
-                return runner.prepare(candidate);
-            }
-
-            @Override
-            public long[] time(Candidate candidate, int inferences)
-                    throws CandidateException, InterruptedException {
-                return runner.time(candidate, inferences);
-            }
-
-            @Override
-            public List<NodeTime> profile(Candidate candidate, int inferences)
-                    throws CandidateException, InterruptedException {
-                return runner.profile(candidate, inferences);
-            }
-
-            @Override
-            public long workedNanos() {
-                return runner.workedNanos();
-            }
-
-            @Override
-            public Optional<String> caveat() {
-                return runner.caveat();
-            }
-
-            @Override
-            public void release(Candidate candidate) {
-                runner.release(candidate);
-            }
-
-            @Override
-            public void close() {
-                runner.close();
-            }
-        }
     }
 }

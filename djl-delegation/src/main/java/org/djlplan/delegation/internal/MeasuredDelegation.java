@@ -19,7 +19,6 @@ import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.profile.Profiler;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.memplan.internal.store.StoreKey;
-import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -76,7 +75,7 @@ public final class MeasuredDelegation implements DelegationProvider {
         Measurement measurement;
         Optional<ProfileTable> kept = Optional.empty();
         try {
-            measurement = measurement(model, parsed, request, progress);
+            measurement = new Measurement(model, request, profiling, progress);
             if (parsed.pinned()) {
                 StoreKey unused = measurement.key();
             } else {
@@ -90,41 +89,16 @@ public final class MeasuredDelegation implements DelegationProvider {
             }
             return new Settled(request.cpu("stored results cannot be read"));
         }
-        Optional<ProfileTable> table = kept;
-        List<Source> sources =
-                List.of(
-                        () -> pinned(request, parsed, measurement),
-                        () -> table.map(t -> confirming(t, parsed, request, measurement, better)),
-                        () -> Optional.of(measured(request, parsed, measurement, better)));
-        return sources.stream()
-                .flatMap(source -> source.choosing().stream())
-                .findFirst()
-                .orElseThrow();
-    }
-
-    private Measurement measurement(
-            DelegableModel model,
-            DelegationOptions options,
-            Request request,
-            Optional<Progress> progress)
-            throws IOException {
-        return new Measurement(options.exclude().without(model), request, profiling, progress);
-    }
-
-    /**
-     * A possible source of a choice. Sources are asked in order; a source without a choice returns
-     * empty.
-     */
-    @FunctionalInterface
-    private interface Source {
-
-        Optional<Choosing> choosing();
+        if (kept.isPresent()) {
+            return stored(kept.get(), parsed, request, measurement, better);
+        }
+        return pinned(request, parsed, measurement)
+                .orElseGet(() -> measured(request, parsed, measurement, better));
     }
 
     /**
      * Returns the choice of a pinned job, which stays while the job runs: the choice of the first
-     * stored table that matches the delegate's partitions, with one number of threads; or the CPU
-     * kernels if the options say so.
+     * stored table, with one number of threads; or the CPU kernels if the options say so.
      *
      * @return empty if the job is not pinned, or if the model must be measured
      * @throws UnusableOptionException if nothing is stored and that is an error, or a named file
@@ -138,12 +112,7 @@ public final class MeasuredDelegation implements DelegationProvider {
         Optional<ProfileTable> table =
                 options.profileFrom()
                         .flatMap(from -> named(from, measurement))
-                        .filter(found -> isConfirmed(found, measurement))
-                        .or(
-                                () ->
-                                        measurement
-                                                .kept()
-                                                .filter(found -> isConfirmed(found, measurement)));
+                        .or(() -> measurement.kept());
         if (table.isPresent()) {
             return table.map(request::pinned).map(Settled::new);
         }
@@ -165,25 +134,6 @@ public final class MeasuredDelegation implements DelegationProvider {
         }
     }
 
-    private static boolean isConfirmed(ProfileTable table, Measurement measurement) {
-        try {
-            if (measurement.tables().confirms(table)) {
-                return true;
-            }
-            logger.warn(
-                    "The stored result of {} does not match this delegate's partitions and "
-                            + "is not used",
-                    measurement.file());
-        } catch (CandidateException | RuntimeException | LinkageError e) {
-            logger.warn(
-                    "{}: the delegate cannot report its partitions, so the stored result is"
-                            + " not used: {}",
-                    measurement.file(),
-                    e.toString());
-        }
-        return false;
-    }
-
     private static String missing(DelegationOptions options, Measurement measurement) {
         List<String> places = new ArrayList<>();
         options.profileFrom().ifPresent(from -> places.add(from.toString()));
@@ -200,14 +150,14 @@ public final class MeasuredDelegation implements DelegationProvider {
                         key.model());
     }
 
-    private Choosing confirming(
+    private Choosing stored(
             ProfileTable kept,
             DelegationOptions options,
             Request request,
             Measurement measurement,
             Consumer<DelegationChoice> better) {
         boolean measured = options.profile() != ProfileMode.OFF;
-        return Background.confirming(kept, measured, request, measurement, patience, better);
+        return Background.stored(kept, measured, request, measurement, patience, better);
     }
 
     private Choosing measured(
@@ -249,10 +199,10 @@ public final class MeasuredDelegation implements DelegationProvider {
         }
         Request request = parsed.request(model);
         try {
-            Measurement measurement = measurement(model, parsed, request, Optional.empty());
+            Measurement measurement = new Measurement(model, request, profiling, Optional.empty());
             Optional<ProfileTable> kept = measurement.kept();
             if (kept.isPresent()) {
-                return Optional.of(confirming(kept.get(), parsed, request, measurement, better));
+                return Optional.of(stored(kept.get(), parsed, request, measurement, better));
             }
             if (parsed.profile() == ProfileMode.OFF) {
                 return Optional.empty();
@@ -269,7 +219,7 @@ public final class MeasuredDelegation implements DelegationProvider {
     public List<ShapeMix> storedMixes(DelegableModel model, Map<String, String> options) {
         DelegationOptions parsed = DelegationOptions.parse(options);
         try {
-            return ProfileStore.mixes(parsed.exclude().without(model), parsed.request(model));
+            return ProfileStore.mixes(model, parsed.request(model));
         } catch (IOException | RuntimeException e) {
             logger.debug("The stored results of {} cannot be read", model.file(), e);
             return List.of();
@@ -303,12 +253,11 @@ public final class MeasuredDelegation implements DelegationProvider {
     private DelegationChoice measure(Request request, Measurement measurement) {
         try {
             Optional<DelegationChoice> choice =
-                    patience.attempts(
-                                    request.longest(),
-                                    leftNanos ->
-                                            measurement.attempt(
-                                                    leftNanos, Urgency.AWAITED, verified -> {}))
-                            .untilDone();
+                    patience.untilDone(
+                            request.longest(),
+                            leftNanos ->
+                                    measurement.attempt(
+                                            leftNanos, Urgency.AWAITED, verified -> {}));
             if (choice.isPresent()) {
                 return choice.get();
             }

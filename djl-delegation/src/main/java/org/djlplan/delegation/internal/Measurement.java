@@ -1,7 +1,6 @@
 package org.djlplan.delegation.internal;
 
 import ai.djl.util.Progress;
-import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -18,9 +17,8 @@ import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.memplan.internal.machine.Machine;
-import org.djlplan.memplan.internal.store.CheckedJson;
-import org.djlplan.memplan.internal.store.Codec;
 import org.djlplan.memplan.internal.store.FolderStore;
+import org.djlplan.memplan.internal.store.Format;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.StoreLock;
 import org.djlplan.memplan.internal.table.Entry;
@@ -41,6 +39,9 @@ import org.slf4j.LoggerFactory;
 final class Measurement {
 
     private static final Logger logger = LoggerFactory.getLogger(Measurement.class);
+
+    /** In the worst case a forged mark prevents measuring. */
+    private static final Format<Mark> MARKS = new Format<>("measuring", 2, Mark.class);
 
     /** Two models that are measured at once would disturb each other. */
     private static final Semaphore QUIET = new Semaphore(1, true);
@@ -90,9 +91,7 @@ final class Measurement {
         tables = new ProfileStore(model, request);
         marks =
                 FolderStore.at(
-                        new MarkCodec(),
-                        model.file().toAbsolutePath().getParent(),
-                        model.cacheFolder());
+                        MARKS, model.file().toAbsolutePath().getParent(), model.cacheFolder());
     }
 
     /** Returns the model's file. */
@@ -127,20 +126,6 @@ final class Measurement {
     /** Returns the choice of a stored table. */
     DelegationChoice stored(ProfileTable table) {
         return request.choice(table, DelegationReport.Origin.STORED);
-    }
-
-    /**
-     * Returns {@link ProfileStore#confirms}; a table that does not match is removed from next to
-     * the model, with one warning.
-     *
-     * @throws CandidateException if the delegate cannot inspect the model now
-     */
-    boolean confirms(ProfileTable table) throws CandidateException {
-        boolean confirmed = tables.confirms(table);
-        if (!confirmed) {
-            tables.removeRejected();
-        }
-        return confirmed;
     }
 
     /**
@@ -426,44 +411,6 @@ final class Measurement {
      * @param attempts number of attempts that were killed, or are running
      */
     private record Mark(String circumstances, int attempts) {}
-
-    /** Marks in files. */
-    private static final class MarkCodec implements Codec<Mark> {
-
-        @Override
-        public String kind() {
-            return "measuring-mark";
-        }
-
-        @Override
-        public int version() {
-            return 1;
-        }
-
-        @Override
-        public String ending() {
-            return ".measuring.json";
-        }
-
-        @Override
-        public void write(JsonWriter json, Mark mark) throws IOException {
-            json.beginObject().name("circumstances").value(mark.circumstances());
-            json.name("attempts").value(mark.attempts()).endObject();
-        }
-
-        @Override
-        public Mark read(CheckedJson json) throws IOException {
-            json.beginObject();
-            String circumstances = json.expect("circumstances").nextString();
-            int attempts = json.expect("attempts").nextInt();
-            json.endObject();
-            return new Mark(circumstances, attempts);
-        }
-
-        /** In the worst case a forged mark prevents measuring. */
-        @Override
-        public void check(Mark mark) {}
-    }
 
     /** Signals that measuring is impossible now; the one-line message says why. */
     static final class UnmeasurableException extends Exception {

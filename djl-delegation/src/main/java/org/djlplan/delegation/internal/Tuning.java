@@ -46,9 +46,7 @@ public final class Tuning {
             throws IOException {
         Request request = options.request(model);
         Profiling profiling = exhaustive ? Profiler::profileAll : Profiler::profile;
-        return new Tuning(
-                request,
-                new Measurement(options.exclude().without(model), request, profiling, progress));
+        return new Tuning(request, new Measurement(model, request, profiling, progress));
     }
 
     /**
@@ -95,9 +93,8 @@ public final class Tuning {
     public Optional<ProfileTable> measure(Predicate<ProfileTable> keep)
             throws IOException, InterruptedException {
         try {
-            return Patience.DEFAULT
-                    .attempts(request.longest(), leftNanos -> measurement.renew(leftNanos, keep))
-                    .untilDone();
+            return Patience.DEFAULT.untilDone(
+                    request.longest(), leftNanos -> measurement.renew(leftNanos, keep));
         } catch (UnmeasurableException e) {
             throw new IOException(e.getMessage(), e);
         }

@@ -83,7 +83,6 @@ class ArchitectureTest {
                             "java..",
                             "org.djlplan.thirdparty.guava..",
                             "com.google.errorprone..",
-                            "com.google.gson.stream..",
                             "org.slf4j..",
                             "ai.djl.util..",
                             ROOT + "..",

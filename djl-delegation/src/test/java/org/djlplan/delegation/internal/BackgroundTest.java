@@ -42,7 +42,6 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.Await;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -311,77 +310,15 @@ class BackgroundTest extends ProviderFixture {
         assertEquals(1, profiles.get());
     }
 
-    /** Stores a consistent table with partitions that the delegate does not report. */
-    private void keepForged() throws IOException {
-        ProfileStore.of(model).save(key(), TABLE);
-        model.reported = List.of(ImmutableSortedSet.of(0, 1), ImmutableSortedSet.of(5, 6));
-    }
-
     @Test
-    void choose_storedForOtherPartitions_isMeasuredAgainWithOneWarning() throws Exception {
-        for (String mode : List.of("background", "blocking")) {
-            keepForged();
-            Choosing choosing =
-                    choose(
-                            (request, runner, progress, verified) ->
-                                    SampleTables.cpu(model.reported),
-                            mode);
-            assertEquals(TABLE.chosen(), choosing.first().candidate());
-            assertEquals(CPU, nextBetter().candidate());
-            assertEquals(Origin.MEASURED, nextBetter().origin());
-            choosing.close();
-            assertEquals(
-                    SampleTables.cpu(model.reported),
-                    ProfileStore.of(model).load(key()).orElseThrow());
-        }
-        assertEquals(2, log.lines("WARN").size(), log.lines()::toString);
-        assertTrue(log.lines("WARN").get(0).contains("other partitions than the delegate reports"));
-    }
-
-    @Test
-    void choose_storedForOtherPartitionsAndNotMeasured_isDropped() throws Exception {
-        keepForged();
-        choose((request, runner, progress, verified) -> fail(), "off");
-        assertEquals(Origin.UNVERIFIED, nextBetter().origin());
-        assertEquals(Optional.empty(), ProfileStore.of(model).load(key()));
-        assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void choose_storedForThesePartitions_servesWithoutWarning(boolean trusted) throws Exception {
-        model.trusted = trusted;
+    void choose_stored_servesWithoutWarning() throws Exception {
         ProfileStore.of(model).save(key(), TABLE);
         choose((request, runner, progress, verified) -> fail());
         afterwards();
-        assertEquals(1, model.askedInThisProcess.get());
         assertTrue(better.isEmpty());
         String file = model.file().toString();
         assertEquals(List.of(), log.lines().stream().filter(l -> l.contains(file)).toList());
         assertEquals(0, model.startedProcesses.get());
-    }
-
-    /** No code of the delegate has run in this JVM. */
-    @Test
-    void choose_unusedUntrustedDelegate_isNotQueried() throws Exception {
-        model.trusted = false;
-        ProfileStore.of(model).save(key(), SampleTables.cpu(model.reported));
-        choose((request, runner, progress, verified) -> fail());
-        afterwards();
-        assertEquals(0, model.askedInThisProcess.get());
-        assertTrue(better.isEmpty());
-    }
-
-    @Test
-    void close_beforeTheDelegateIsAsked_doesNotAsk() throws Exception {
-        keepForged();
-        Patience delayed = new Patience(Duration.ofHours(1), Duration.ZERO, Duration.ofMillis(10));
-        Choosing choosing =
-                provider((request, runner, progress, verified) -> fail(), delayed)
-                        .choose(model, Map.of(), Optional.empty(), better::add);
-        afterwards();
-        choosing.close();
-        assertEquals(0, model.askedInThisProcess.get());
     }
 
     @Test

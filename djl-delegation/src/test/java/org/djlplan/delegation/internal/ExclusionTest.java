@@ -6,17 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedSet;
 import java.util.stream.Collectors;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
-import net.jqwik.api.constraints.Size;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
@@ -24,7 +18,6 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.thirdparty.guava.base.Strings;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -167,13 +160,5 @@ class ExclusionTest {
                 assertThrows(UnusableOptionException.class, () -> excluded(text)).getMessage();
         assertTrue(message.length() < 1_000 && message.lines().count() == 1, message);
         assertEquals(Optional.empty(), Exclusion.parse(Strings.repeat("ADD,", 1001)));
-    }
-
-    @Property(tries = 200)
-    void of_textOfNumbers_isTheNumbers(
-            @ForAll @Size(min = 1, max = 30) Set<@IntRange(max = 39) Integer> numbers) {
-        FakeModel model = model(Collections.nCopies(40, List.of("ABS", "")));
-        SortedSet<Integer> sorted = ImmutableSortedSet.copyOf(numbers);
-        assertEquals(sorted, excluded(Exclusion.text(sorted), model));
     }
 }

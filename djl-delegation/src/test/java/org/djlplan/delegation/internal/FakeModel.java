@@ -33,7 +33,6 @@ public final class FakeModel implements DelegableModel {
 
     private final Path folder;
     private String identity;
-    public boolean trusted = true;
     public boolean processes = true;
     public int threads = 2;
     public Map<String, String> facts = Map.of("engine", "TFLite 2.6.2", "delegate", "xnnpack");
@@ -41,7 +40,6 @@ public final class FakeModel implements DelegableModel {
     public Optional<String> obstacle = Optional.empty();
     public long neededBytes;
     public final List<Urgency> urgencies = new CopyOnWriteArrayList<>();
-    public final AtomicInteger askedInThisProcess = new AtomicInteger();
     public final AtomicInteger openRunners = new AtomicInteger();
 
     /** Whether operator 5 unpacks a constant that the next operator and the last one read. */
@@ -135,11 +133,6 @@ public final class FakeModel implements DelegableModel {
     }
 
     @Override
-    public boolean trusted() {
-        return trusted;
-    }
-
-    @Override
     public Map<String, String> facts() {
         return facts;
     }
@@ -153,12 +146,6 @@ public final class FakeModel implements DelegableModel {
         startedProcesses.incrementAndGet();
         openRunners.incrementAndGet();
         return new FakeRunner();
-    }
-
-    @Override
-    public List<Set<Integer>> partitions() {
-        askedInThisProcess.incrementAndGet();
-        return new FakeRunner().partitions();
     }
 
     @Override

@@ -82,7 +82,6 @@ class MeasuredDelegationTest extends ProviderFixture {
                 first((request, runner, progress, verified) -> TABLE, "blocking");
         assertEquals(chosen(Origin.MEASURED), measured);
         assertEquals(1, keptTables());
-        assertEquals(0, model.askedInThisProcess.get());
         for (String mode : List.of("blocking", "background", "off")) {
             DelegationChoice again = first((request, runner, progress, verified) -> fail(), mode);
             assertEquals(chosen(Origin.STORED), again);
@@ -184,22 +183,10 @@ class MeasuredDelegationTest extends ProviderFixture {
     @Test
     void choose_profileOff_isCpuAndKeepsNothing() throws IOException {
         assertCpu(first((request, runner, progress, verified) -> fail(), "off"));
-        assertEquals(0, model.askedInThisProcess.get());
         assertEquals(0, model.startedProcesses.get());
         assertEquals(0, model.openRunners.get());
         assertEquals(0, keptTables());
         assertEquals(List.of(), log.lines());
-    }
-
-    @Test
-    void choose_untrustedDelegate_isNotRunBeforeItWasMeasured() {
-        model.trusted = false;
-        assertCpu(first((request, runner, progress, verified) -> fail(), "off"));
-        assertEquals(0, model.askedInThisProcess.get());
-        DelegationChoice measured =
-                first((request, runner, progress, verified) -> TABLE, "blocking");
-        assertEquals(Origin.MEASURED, measured.origin());
-        assertEquals(0, model.askedInThisProcess.get());
     }
 
     @Test
@@ -216,14 +203,11 @@ class MeasuredDelegationTest extends ProviderFixture {
         assertTrue(choice.reason().contains("delegation.enabled=false"));
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void choose_noProcess_isCpuWithOneWarning(boolean trusted) throws IOException {
+    @Test
+    void choose_noProcess_isCpuWithOneWarning() throws IOException {
         model.processes = false;
-        model.trusted = trusted;
         assertCpu(first((request, runner, progress, verified) -> fail(), "blocking"));
         assertCpu(first((request, runner, progress, verified) -> fail(), "blocking"));
-        assertEquals(0, model.askedInThisProcess.get());
         assertEquals(1, log.lines("WARN").size());
         assertTrue(log.lines("WARN").get(0).contains("no child process here"));
         assertEquals(0, keptTables());

@@ -1,7 +1,6 @@
 package org.djlplan.delegation.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,7 +8,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,7 +24,6 @@ import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.StoreLock;
 import org.djlplan.memplan.report.DelegationReport;
-import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NoRoomException;
@@ -57,11 +54,7 @@ class MeasurementTest {
     private Measurement measurement(Profiling profiling, Map<String, String> options)
             throws IOException {
         DelegationOptions parsed = DelegationOptions.parse(options);
-        return new Measurement(
-                parsed.exclude().without(model),
-                parsed.request(model),
-                profiling,
-                Optional.empty());
+        return new Measurement(model, parsed.request(model), profiling, Optional.empty());
     }
 
     private Measurement measuring(ProfileTable table, Map<String, String> options)
@@ -126,67 +119,6 @@ class MeasurementTest {
                     measuring(FIRST, Map.of("delegation.exclude", other)).kept(),
                     other);
         }
-        assertTrue(measurement.confirms(without));
-        assertFalse(measurement.confirms(FIRST), "of the delegate's own partitions");
-    }
-
-    /** A file in a folder may have such a table under any key. */
-    @Test
-    void stored_tableWithAnExcludedOperator_isRejected() throws Exception {
-        Measurement measurement = measuring(FIRST, Map.of("delegation.exclude", "1"));
-        ProfileStore.of(model).save(measurement.key(), FIRST);
-        assertEquals(Optional.empty(), measurement.kept());
-    }
-
-    @Test
-    void profile_excludedOperators_offersTheRest() throws Exception {
-        List<List<Set<Integer>>> seen = new ArrayList<>();
-        Measurement measurement =
-                measurement(
-                        (request, runner, progress, verified) -> {
-                            try {
-                                seen.add(runner.partitions());
-                            } catch (CandidateException e) {
-                                throw new AssertionError(e);
-                            }
-                            return SampleTables.cpu(seen.get(0));
-                        },
-                        Map.of("delegation.exclude", "1,t7"));
-        assertTrue(
-                measurement
-                        .attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {})
-                        .isPresent());
-        assertEquals(List.of(List.of(Set.of(0), Set.of(2), Set.of(5))), seen);
-    }
-
-    /** A forged table that cannot be removed stays in the folder like this. */
-    @Test
-    void confirms_tableOfOtherPartitions_isRejectedFromThenOn() throws Exception {
-        Measurement measurement = measuring(SampleTables.cpu(List.of(Set.of(5))));
-        ProfileStore.of(model).save(measurement.key(), FIRST);
-        assertTrue(measurement.confirms(FIRST));
-        model.reported = List.of(Set.of(5));
-        assertFalse(measurement.confirms(FIRST));
-        assertEquals(Optional.empty(), ProfileStore.of(model).load(measurement.key()));
-        ProfileStore.of(model).save(measurement.key(), FIRST);
-        assertEquals(Optional.empty(), measurement.kept());
-        assertEquals(
-                DelegationReport.Origin.MEASURED,
-                measurement
-                        .attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {})
-                        .orElseThrow()
-                        .origin());
-        assertTrue(measurement.kept().isPresent());
-    }
-
-    /** Another process has measured in the meantime. */
-    @Test
-    void confirms_tableThatWasReplaced_leavesTheNewOne() throws Exception {
-        Measurement measurement = measuring(FIRST);
-        ProfileTable replaced = SampleTables.cpu(model.reported);
-        ProfileStore.of(model).save(measurement.key(), replaced);
-        assertFalse(measurement.confirms(SampleTables.cpu(List.of(Set.of(5)))));
-        assertEquals(Optional.of(replaced), measurement.kept());
     }
 
     /** Returns a machine in a control group of version 2, a quarter of whose limit is used. */

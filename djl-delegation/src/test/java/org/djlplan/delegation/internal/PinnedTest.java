@@ -183,19 +183,6 @@ class PinnedTest extends PinnedFixture {
         assertEquals(List.of(), choice.lighter());
     }
 
-    /**
-     * The table has partitions that the delegate does not report, which is noticed before the model
-     * serves.
-     */
-    @Test
-    void choose_forgedPartitions_areNeverServed() throws IOException {
-        Path tuned = keptElsewhere(TABLE, key(List.of(2)));
-        model.reported = List.of(ImmutableSortedSet.of(0, 1));
-        Choosing choosing = from(tuned, "delegation.onMissing", "cpu");
-        assertEquals(CPU, choosing.first().candidate());
-        assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
-    }
-
     @Test
     void choose_damagedArchive_warnsOnceAndCountsAsMissing() throws IOException {
         Path tuned = keptElsewhere(TABLE, key(List.of(2)));

@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
 
 /**
@@ -64,12 +63,6 @@ public interface DelegableModel {
     String delegate();
 
     /**
-     * Returns whether the delegate is part of the engine, so that it may run in this process before
-     * it was tried in a child process.
-     */
-    boolean trusted();
-
-    /**
      * Returns whether the delegate can build its buffers for each prediction, see {@link
      * Candidate#transientBuffers}.
      */
@@ -82,18 +75,6 @@ public interface DelegableModel {
      * engine, the version of its native library, the delegate, and {@link #SHAPES}.
      */
     Map<String, String> facts();
-
-    /**
-     * Returns the partitions that the delegate reports if it is offered everything it supports, as
-     * {@link CandidateRunner#partitions()} does, but computed in this process. Runs nothing; only
-     * for a {@link #trusted()} delegate, or one that already runs in this process. A model with
-     * {@link #recipes} has none.
-     *
-     * @throws CandidateException if the delegate cannot inspect the model
-     */
-    default List<Set<Integer>> partitions() throws CandidateException {
-        return List.of();
-    }
 
     /** Returns why no process can be started here; empty if no obstacle is known. */
     Optional<String> obstacle();

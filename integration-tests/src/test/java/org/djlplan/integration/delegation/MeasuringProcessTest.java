@@ -1,7 +1,6 @@
 package org.djlplan.integration.delegation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -62,9 +61,8 @@ class MeasuringProcessTest {
     @Test
     void newProcess_xnnpack_measures() throws Exception {
         TfLiteDelegableModel model = model("xnnpack");
-        List<Set<Integer>> partitions = model.partitions();
         try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
-            assertEquals(partitions, runner.partitions());
+            List<Set<Integer>> partitions = runner.partitions();
             Candidate all = new Candidate(new TreeSet<>(partitions.get(0)), 1);
             for (Candidate candidate : List.of(Candidate.cpu(1), all)) {
                 Trial trial = runner.prepare(candidate);
@@ -90,7 +88,6 @@ class MeasuringProcessTest {
     @Test
     void newProcess_delegateCrashes_candidatesWithoutItContinue() throws Exception {
         TfLiteDelegableModel model = model("class:" + CrashingDelegates.class.getName());
-        assertFalse(model.trusted());
         try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             CandidateException e =
                     assertThrows(CandidateException.class, () -> runner.partitions());
@@ -105,12 +102,10 @@ class MeasuringProcessTest {
         Path damaged = Files.writeString(folder.resolve("damaged.tflite"), "no model");
         TfLiteDelegableModel model = model(damaged, "xnnpack");
         assertThrows(IOException.class, () -> model.newProcess(Urgency.AWAITED, Tolerance.AUTO));
-        assertThrows(CandidateException.class, model::partitions);
     }
 
     @Test
     void facts_ofEngine_nameItsVersion() throws Exception {
         assertEquals("2.6.2", model("xnnpack").facts().get("native"));
-        assertTrue(model("xnnpack").trusted());
     }
 }

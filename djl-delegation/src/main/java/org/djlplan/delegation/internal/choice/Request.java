@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.SortedSet;
 import org.djlplan.delegation.internal.choice.Race.Contender;
 import org.djlplan.delegation.internal.partition.Dataflow;
 import org.djlplan.memplan.graph.Graph;
@@ -22,15 +23,14 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * A request for a choice: what is measured, what a stored result must match, and how a table
  * becomes a choice.
  *
- * <p>Anyone with write access to a model's folder can write a file with a right checksum, so a
- * stored result is accepted only if measuring for this request could have produced it. If the
- * delegate's partitions are known, sets of operators must consist of them; a load does not wait for
- * the delegate's report, and uses the partitions in the file until the report arrives.
+ * <p>Anyone with write access to a model's folder can write a file with a right checksum, so the
+ * choice of a stored result is checked: it must fit the options and the graph.
  *
  * @param graph of the model
  * @param goal of the choice
@@ -44,7 +44,6 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * @param transientBuffers whether the delegate can build its buffers for each prediction;
  *     candidates with such buffers are tried only if the goal asks for memory
  * @param excluded operators that the delegate is not offered
- * @param partitions that the delegate reports; empty until the delegate is asked
  * @param recipes to measure besides stock, the simplest first; empty to search sets of operators
  */
 public record Request(
@@ -55,7 +54,6 @@ public record Request(
         Tolerance tolerance,
         boolean transientBuffers,
         Set<Integer> excluded,
-        Optional<List<Set<Integer>>> partitions,
         List<String> recipes) {
 
     /** Time limit independent of the model's speed. */
@@ -69,8 +67,7 @@ public record Request(
 
     public Request {
         threads = ImmutableList.copyOf(ImmutableSet.copyOf(threads));
-        excluded = ImmutableSet.copyOf(excluded);
-        partitions = partitions.map(ImmutableList::copyOf);
+        excluded = ImmutableSortedSet.copyOf(excluded);
         recipes = ImmutableList.copyOf(recipes);
         checkArgument(!threads.isEmpty(), "no setting of threads");
         checkArgument(threads.stream().allMatch(t -> t == -1 || t > 0), "threads: %s", threads);
@@ -84,30 +81,12 @@ public record Request(
             List<Integer> threads,
             Optional<Duration> budget,
             Tolerance tolerance) {
-        this(
-                graph,
-                goal,
-                threads,
-                budget,
-                tolerance,
-                false,
-                ImmutableSet.of(),
-                Optional.empty(),
-                ImmutableList.of());
+        this(graph, goal, threads, budget, tolerance, false, ImmutableSet.of(), ImmutableList.of());
     }
 
-    /** Returns this request with the partitions that the delegate reports. */
-    public Request offering(List<Set<Integer>> reported) {
-        return new Request(
-                graph,
-                goal,
-                threads,
-                budget,
-                tolerance,
-                transientBuffers,
-                excluded,
-                Optional.of(reported),
-                recipes);
+    /** Returns the partitions that a delegate would report without the excluded operators. */
+    public List<Set<Integer>> withoutExcluded(List<Set<Integer>> reported) {
+        return Dataflow.partitionsWithout(graph, reported, excluded);
     }
 
     /** Returns this request for stock and one recipe only. */
@@ -120,13 +99,7 @@ public record Request(
                 tolerance,
                 transientBuffers,
                 excluded,
-                partitions,
                 List.of(recipe));
-    }
-
-    /** Returns the rule that decides whether a candidate may serve. */
-    public Entry.Acceptance acceptance() {
-        return Entry.Acceptance.of(graph, tolerance);
     }
 
     /** Returns whether candidates that build their buffers for each prediction are tried. */
@@ -212,62 +185,22 @@ public record Request(
         return List.copyOf(agreements);
     }
 
-    /** Returns whether measuring for this request could have produced a table. */
-    public boolean admits(ProfileTable table) {
-        try {
-            check(table);
-            return true;
-        } catch (IOException e) {
-            return false;
-        }
-    }
-
     /**
-     * Checks that measuring for this request could have produced a table.
+     * Checks that the choice of a table can serve this request.
      *
      * @throws IOException if not; the message says why
      */
     public void check(ProfileTable table) throws IOException {
-        List<Candidate> served = new ArrayList<>(table.lighter());
-        served.add(table.chosen());
-        Set<Integer> offered = offered(table.partitions());
-        for (Entry entry : table.entries()) {
-            checkOffered(entry.candidate(), offered);
-        }
-        for (Candidate candidate : served) {
-            checkOffered(candidate, offered);
-            // A set is wrong if the delegate unpacks a constant for only some of its readers.
-            if (Dataflow.splitsConstants(graph, candidate.operators())) {
-                throw new IOException("a constant that is unpacked for some of its readers");
-            }
-            Optional<Entry.Measured> measured = table.measured(candidate);
-            // The CPU kernels can be chosen even if no candidate is acceptable, not even they
-            // themselves.
-            if (measured.isPresent() && !candidate.isStock()) {
-                acceptance().check(measured.get(), goal.limit());
-            }
-        }
-    }
-
-    private Set<Integer> offered(List<? extends Set<Integer>> reported) throws IOException {
-        if (partitions.isPresent() && !partitions.get().equals(reported)) {
-            throw new IOException("other partitions than the delegate reports");
-        }
         Set<Integer> offered = new HashSet<>();
-        for (Set<Integer> partition : reported) {
-            for (int operator : partition) {
-                if (!offered.add(operator)) {
-                    throw new IOException("an operator in two partitions");
-                }
-                if (excluded.contains(operator)) {
-                    throw new IOException("an operator that is excluded");
-                }
-            }
+        table.partitions().forEach(offered::addAll);
+        check(table.chosen(), offered);
+        for (Candidate candidate : table.lighter()) {
+            check(candidate, offered);
         }
-        return offered;
     }
 
-    private void checkOffered(Candidate candidate, Set<Integer> offered) throws IOException {
+    private void check(Candidate candidate, Set<Integer> offered) throws IOException {
+        SortedSet<Integer> operators = candidate.operators();
         boolean engines = candidate.isStock() && candidate.threads() == -1;
         if (!threads.contains(candidate.threads()) && !engines) {
             throw new IOException(
@@ -276,11 +209,16 @@ public record Request(
         if (!candidate.recipe().isEmpty() && !recipes.contains(candidate.recipe())) {
             throw new IOException("an unknown recipe");
         }
-        if (candidate.transientBuffers() && !triesTransientBuffers()) {
-            throw new IOException("a set with buffers that nobody asked for");
+        if (candidate.transientBuffers() && !transientBuffers) {
+            throw new IOException("a set with buffers that the delegate does not offer");
         }
-        if (!offered.containsAll(candidate.operators())) {
+        if (!offered.containsAll(operators)
+                || (!operators.isEmpty() && operators.last() >= graph.operators().size())) {
             throw new IOException("a set of operators that the delegate did not offer");
+        }
+        // A set is wrong if the delegate unpacks a constant for only some of its readers.
+        if (Dataflow.splitsConstants(graph, operators)) {
+            throw new IOException("a constant that is unpacked for some of its readers");
         }
     }
 

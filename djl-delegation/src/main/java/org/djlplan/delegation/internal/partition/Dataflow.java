@@ -50,7 +50,7 @@ public final class Dataflow {
         readers = inverse(reads, graph.tensors().size());
         writers = inverse(writes, graph.tensors().size());
         for (Operator operator : graph.operators()) {
-            if (unpacks(operator, constantTensors)) {
+            if (unpacks(operator)) {
                 constantOperators.set(operator.index());
                 operator.outputs().forEach(constantTensors::set);
             }
@@ -62,43 +62,25 @@ public final class Dataflow {
         return new Dataflow(graph);
     }
 
-    private static boolean unpacks(Operator operator, BitSet constants) {
+    private boolean unpacks(Operator operator) {
         return UNPACKING.contains(operator.type())
                 && !operator.inputs().isEmpty()
-                && operator.inputs().stream().allMatch(constants::get);
+                && operator.inputs().stream().allMatch(constantTensors::get);
     }
 
     /**
      * Returns whether a set of operators includes a constant operator whose output is also read by
-     * other operators or the caller. Takes microseconds.
+     * other operators or the caller.
      */
     public static boolean splitsConstants(Graph graph, Set<Integer> operators) {
-        if (operators.size() == graph.operators().size()) {
-            return false;
-        }
-        BitSet constants = new BitSet();
-        for (Tensor tensor : graph.tensors()) {
-            constants.set(tensor.id(), tensor.storage() == Storage.CONSTANT);
-        }
-        BitSet unpacked = new BitSet();
-        for (Operator operator : graph.operators()) {
-            if (unpacks(operator, constants)) {
-                operator.outputs().forEach(constants::set);
-                if (operators.contains(operator.index())) {
-                    operator.outputs().forEach(unpacked::set);
-                }
-            }
-        }
-        if (unpacked.isEmpty()) {
-            return false;
-        }
-        for (Operator operator : graph.operators()) {
-            if (!operators.contains(operator.index())
-                    && operator.inputs().stream().anyMatch(unpacked::get)) {
-                return true;
-            }
-        }
-        return graph.outputs().stream().anyMatch(unpacked::get);
+        Dataflow flow = of(graph);
+        BitSet some = new BitSet();
+        operators.forEach(some::set);
+        BitSet unpacking = (BitSet) flow.constantOperators.clone();
+        unpacking.and(some);
+        return unpacking.stream()
+                .flatMap(operator -> IntStream.of(flow.writes[operator]))
+                .anyMatch(tensor -> flow.isReadOutside(tensor, some));
     }
 
     private static int[][] distinct(Stream<List<Integer>> ids) {

@@ -107,7 +107,7 @@ public final class Profiler {
         this.budget = budget;
         this.verified = verified;
         this.goal = request.goal();
-        this.trials = new Trials(runner, request.acceptance(), budget);
+        this.trials = new Trials(runner, request.tolerance(), budget);
     }
 
     /**
@@ -167,7 +167,7 @@ public final class Profiler {
         List<SortedSet<Integer>> partitions;
         try {
             partitions =
-                    runner.partitions().stream()
+                    request.withoutExcluded(runner.partitions()).stream()
                             .<SortedSet<Integer>>map(ImmutableSortedSet::copyOf)
                             .collect(ImmutableList.toImmutableList());
         } catch (CandidateException e) {

@@ -20,6 +20,7 @@ import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
@@ -47,7 +48,7 @@ final class Trials {
     }
 
     private final CandidateRunner runner;
-    private final Entry.Acceptance acceptance;
+    private final Tolerance tolerance;
     private final TimeBudget budget;
     private final Map<Candidate, Outcome> outcomes = new LinkedHashMap<>();
     private final Set<Candidate> released = new HashSet<>();
@@ -55,9 +56,9 @@ final class Trials {
     private int crashes;
     private double nanosPerInference;
 
-    Trials(CandidateRunner runner, Entry.Acceptance acceptance, TimeBudget budget) {
+    Trials(CandidateRunner runner, Tolerance tolerance, TimeBudget budget) {
         this.runner = runner;
-        this.acceptance = acceptance;
+        this.tolerance = tolerance;
         this.budget = budget;
     }
 
@@ -88,7 +89,7 @@ final class Trials {
     }
 
     private void judge(Candidate candidate, Trial trial, boolean first) {
-        if (!acceptance.admits(candidate, trial.errors())) {
+        if (!Entry.accepts(tolerance, candidate, trial.errors())) {
             runner.release(candidate);
             outcomes.put(
                     candidate, new Outcome.Rejected(new Entry.Wrong(candidate, trial.errors())));

@@ -1,8 +1,5 @@
 package org.djlplan.delegation.internal.store;
 
-import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
-
-import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -11,25 +8,19 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedSet;
 import java.util.TreeMap;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.choice.Request.Goal;
-import org.djlplan.memplan.internal.store.CheckedJson;
-import org.djlplan.memplan.internal.store.Codec;
 import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.internal.store.Fingerprint;
 import org.djlplan.memplan.internal.store.Fingerprints;
 import org.djlplan.memplan.internal.store.FolderStore;
+import org.djlplan.memplan.internal.store.Format;
 import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.internal.store.KeptElsewhere;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.StoreLock;
-import org.djlplan.memplan.internal.store.TableJson;
-import org.djlplan.memplan.internal.table.Entry;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.thirdparty.guava.base.Joiner;
@@ -52,10 +43,8 @@ public final class ProfileStore {
 
     private final Supplier<StoreKey> key = Suppliers.memoize(this::computeKey);
 
-    /** Includes the delegate's partitions once a table did not match them. */
-    private volatile Request request;
-
-    private volatile FolderStore<ProfileTable> beside;
+    private final Request request;
+    private final FolderStore<ProfileTable> beside;
 
     /** Creates the store of a loaded model. */
     public ProfileStore(DelegableModel model, Request request) {
@@ -64,15 +53,9 @@ public final class ProfileStore {
         beside = of(model, request);
     }
 
-    /**
-     * Returns the tables of a model; a table with operators that the model does not have counts as
-     * damaged.
-     */
+    /** Returns the tables of a model, which need not match any request. */
     public static FolderStore<ProfileTable> of(DelegableModel model) {
-        return at(
-                new ProfileCodec(model.graph().operators().size(), Optional.empty()),
-                model.file(),
-                model.cacheFolder());
+        return at(format(any -> {}), model.file(), model.cacheFolder());
     }
 
     /**
@@ -80,10 +63,11 @@ public final class ProfileStore {
      * produced counts as damaged, whatever its checksum.
      */
     public static FolderStore<ProfileTable> of(DelegableModel model, Request request) {
-        return at(
-                new ProfileCodec(model.graph().operators().size(), Optional.of(request)),
-                model.file(),
-                model.cacheFolder());
+        return at(format(request::check), model.file(), model.cacheFolder());
+    }
+
+    private static Format<ProfileTable> format(Format.Check<ProfileTable> check) {
+        return new Format<>("profile", 4, ProfileTable.class, check);
     }
 
     /**
@@ -109,6 +93,9 @@ public final class ProfileStore {
         if (threads.size() != 1 || threads.get(0) == -1) {
             facts.put("cores", Integer.toString(Runtime.getRuntime().availableProcessors()));
         }
+        if (!request.excluded().isEmpty()) {
+            facts.put("exclude", Joiner.on(',').join(request.excluded()));
+        }
         if (!request.recipes().isEmpty()) {
             facts.put("recipes", Joiner.on(',').join(request.recipes()));
         }
@@ -123,8 +110,8 @@ public final class ProfileStore {
     }
 
     private static FolderStore<ProfileTable> at(
-            ProfileCodec codec, Path modelFile, Path cacheFolder) {
-        return FolderStore.at(codec, modelFile.toAbsolutePath().getParent(), cacheFolder);
+            Format<ProfileTable> format, Path modelFile, Path cacheFolder) {
+        return FolderStore.at(format, modelFile.toAbsolutePath().getParent(), cacheFolder);
     }
 
     /**
@@ -137,11 +124,7 @@ public final class ProfileStore {
             throws IOException {
         FileIdentity unused = FileIdentity.of(modelFile);
         List<Kept<ProfileTable>> all =
-                at(
-                                new ProfileCodec(ProfileCodec.MOST_OPERATORS, Optional.empty()),
-                                modelFile,
-                                cacheFolder)
-                        .all(nameOf(modelFile));
+                at(format(any -> {}), modelFile, cacheFolder).all(nameOf(modelFile));
         if (all.isEmpty()) {
             return all;
         }
@@ -232,10 +215,7 @@ public final class ProfileStore {
      * @throws IOException if the folder or archive does not exist or cannot be read
      */
     public Optional<ProfileTable> in(Path location) throws IOException {
-        return new KeptElsewhere<>(
-                        new ProfileCodec(model.graph().operators().size(), Optional.of(request)),
-                        location)
-                .load(key());
+        return new KeptElsewhere<>(format(request::check), location).load(key());
     }
 
     /**
@@ -264,177 +244,5 @@ public final class ProfileStore {
     /** Tries to become the only JVM of this machine that makes the table. */
     public Optional<StoreLock> tryLock() {
         return beside.tryLock(key());
-    }
-
-    /**
-     * Asks the delegate in this process whether a table matches its partitions. If not, no such
-     * table is accepted from now on.
-     *
-     * <p>A custom delegate is asked only if the table chose it, because it then runs in this
-     * process already.
-     *
-     * @throws CandidateException if the delegate cannot inspect the model now
-     */
-    public boolean confirms(ProfileTable table) throws CandidateException {
-        if (!model.trusted() && table.chosen().isStock()) {
-            return true;
-        }
-        Request known = request.offering(model.partitions());
-        if (known.admits(table)) {
-            return true;
-        }
-        request = known;
-        beside = of(model, known);
-        return false;
-    }
-
-    /**
-     * Removes the table next to the model if it is not acceptable; another JVM may have replaced
-     * it.
-     */
-    public void removeRejected() {
-        if (besideModel().isEmpty()) {
-            beside.remove(key());
-        }
-    }
-
-    /**
-     * Tables in files. The format, shown on several lines but written on one:
-     *
-     * <pre>{@code
-     * {"partitions":[[0,57],[60,60,62,150]],
-     *  "entries":[{"kind":"measured",…},…],
-     *  "chosen":{"operators":[],"threads":2,"transientBuffers":false},"lighter":[],
-     *  "reason":"…","caveat":[],"inferences":93,"nanos":9000000000}
-     * }</pre>
-     *
-     * <p>Entries, candidates and sets of operators are as in {@link TableJson}.
-     */
-    private static final class ProfileCodec implements Codec<ProfileTable> {
-
-        /** Limit of a model's operators. */
-        static final int MOST_OPERATORS = 1 << 16;
-
-        private static final int MOST_PARTITIONS = 1 << 12;
-        private static final int MOST_ENTRIES = 1 << 14;
-        private static final int MOST_LIGHTER = 64;
-
-        private final int operators;
-        private final Optional<Request> request;
-
-        /**
-         * @param operators limit of the operators of the model
-         * @param request that tables must match; empty to show any table
-         */
-        ProfileCodec(int operators, Optional<Request> request) {
-            this.operators = operators;
-            this.request = request;
-        }
-
-        @Override
-        public String kind() {
-            return "profile";
-        }
-
-        @Override
-        public int version() {
-            return 3;
-        }
-
-        @Override
-        public String ending() {
-            return ".profile.json";
-        }
-
-        @Override
-        public void write(JsonWriter json, ProfileTable table) throws IOException {
-            checkArgument(table.partitions().size() <= MOST_PARTITIONS, "too many partitions");
-            checkArgument(table.entries().size() <= MOST_ENTRIES, "too many entries");
-            TableJson sets = new TableJson(operators);
-            json.beginObject().name("partitions").beginArray();
-            for (SortedSet<Integer> partition : table.partitions()) {
-                sets.write(json, partition);
-            }
-            json.endArray().name("entries").beginArray();
-            for (Entry entry : table.entries()) {
-                sets.write(json, entry);
-            }
-            json.endArray().name("chosen").beginObject();
-            sets.write(json, table.chosen());
-            json.endObject();
-            json.name("lighter").beginArray();
-            for (Candidate candidate : table.lighter()) {
-                json.beginObject();
-                sets.write(json, candidate);
-                json.endObject();
-            }
-            json.endArray().name("reason").value(table.reason());
-            json.name("caveat").beginArray();
-            if (table.caveat().isPresent()) {
-                json.value(table.caveat().get());
-            }
-            json.endArray();
-            json.name("inferences").value(table.inferences());
-            json.name("nanos").value(table.nanos()).endObject();
-        }
-
-        @Override
-        public ProfileTable read(CheckedJson json) throws IOException {
-            return new Reader(json).table();
-        }
-
-        @Override
-        public void check(ProfileTable table) throws IOException {
-            if (table.reason().isEmpty()) {
-                throw new IOException("a choice without a reason");
-            }
-            if (request.isPresent()) {
-                request.get().check(table);
-            }
-        }
-
-        /** Reads one table. */
-        private final class Reader {
-
-            private final CheckedJson json;
-            private final TableJson sets = new TableJson(operators);
-
-            Reader(CheckedJson json) {
-                this.json = json;
-            }
-
-            ProfileTable table() throws IOException {
-                json.beginObject();
-                List<SortedSet<Integer>> partitions =
-                        json.expect("partitions").list(MOST_PARTITIONS, () -> sets.read(json));
-                List<Entry> entries =
-                        json.expect("entries").list(MOST_ENTRIES, () -> sets.readEntry(json));
-                json.expect("chosen").beginObject();
-                Candidate chosen = sets.readCandidate(json);
-                json.endObject();
-                List<Candidate> lighter = json.expect("lighter").list(MOST_LIGHTER, this::lighter);
-                String reason = json.expect("reason").nextString();
-                List<String> caveat = json.expect("caveat").list(1, json::nextString);
-                int inferences = json.expect("inferences").nextInt();
-                long nanos = json.expect("nanos").nextLong();
-                json.endObject();
-                return new ProfileTable(
-                        partitions,
-                        entries,
-                        chosen,
-                        lighter,
-                        reason,
-                        caveat.stream().findFirst(),
-                        inferences,
-                        nanos);
-            }
-
-            private Candidate lighter() throws IOException {
-                json.beginObject();
-                Candidate candidate = sets.readCandidate(json);
-                json.endObject();
-                return candidate;
-            }
-        }
     }
 }

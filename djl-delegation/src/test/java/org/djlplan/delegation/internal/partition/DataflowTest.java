@@ -9,7 +9,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -26,88 +25,12 @@ import org.junit.jupiter.api.Test;
 @Domain(DomainContext.Global.class)
 class DataflowTest {
 
-    /**
-     * The operators that run on the CPU in the YOLOv4-tiny with 152 nodes of tensorflow/tensorflow
-     * issue 66677 (also google-ai-edge/LiteRT issue 66).
-     */
-    private static final Set<Integer> YOLO_ON_CPU =
-            Set.of(
-                    8, 20, 32, 55, 57, 60, 63, 67, 69, 70, 73, 75, 76, 81, 86, 91, 95, 97, 98, 103,
-                    105, 108, 111, 117, 122, 127, 132, 134, 135, 138, 140, 141, 144, 146, 147);
-
-    /** Its last four partitions as published there; the first three lie between 8, 20 and 32. */
-    private static final List<Set<Integer>> YOLO_LAST =
-            List.of(
-                    Set.of(
-                            33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50,
-                            51, 52, 53, 54, 102),
-                    Set.of(
-                            56, 59, 62, 66, 72, 78, 79, 80, 83, 84, 85, 88, 89, 90, 94, 104, 107,
-                            110, 114, 115, 116, 119, 120, 121, 124, 125, 126, 131, 137, 143),
-                    Set.of(
-                            58, 61, 64, 65, 68, 74, 82, 87, 92, 93, 96, 106, 109, 112, 113, 118,
-                            123, 128, 129, 130, 133, 139, 145),
-                    Set.of(71, 77, 99, 100, 101, 136, 142, 148, 149, 150, 151));
-
     private static final List<Integer> SHAPE = List.of(1, 4, 4, 1);
 
     private static BitSet bits(int... operators) {
         BitSet bits = new BitSet();
         IntStream.of(operators).forEach(bits::set);
         return bits;
-    }
-
-    private static List<Set<Integer>> yoloPartitions() {
-        List<Set<Integer>> partitions = new ArrayList<>();
-        int first = 0;
-        for (int last : new int[] {8, 20, 32}) {
-            partitions.add(Set.copyOf(IntStream.range(first, last).boxed().toList()));
-            first = last + 1;
-        }
-        partitions.addAll(YOLO_LAST);
-        return partitions;
-    }
-
-    /**
-     * Returns a graph of 152 operators that has these partitions. The dependencies are not
-     * published: here an operator reads the output of the operator before it in its partition, or,
-     * on the CPU, of the previous operator on the CPU.
-     */
-    private static Graph yolo() {
-        GraphSketch sketch = new GraphSketch();
-        List<Set<Integer>> partitions = yoloPartitions();
-        int[] lastOf = new int[partitions.size()];
-        int before = sketch.input(1, 4, 4, 1);
-        for (int operator = 0; operator < 152; operator++) {
-            int index = operator;
-            int partition =
-                    IntStream.range(0, partitions.size())
-                            .filter(i -> partitions.get(i).contains(index))
-                            .findFirst()
-                            .orElse(-1);
-            boolean cpu = YOLO_ON_CPU.contains(operator);
-            assertEquals(cpu, partition < 0);
-            int read = cpu || lastOf[partition] == 0 ? before : lastOf[partition];
-            int made = sketch.operator(cpu ? "SPLIT" : "CONV_2D", SHAPE, read);
-            if (!cpu) {
-                lastOf[partition] = made;
-            }
-            // From 58 on the branches lie side by side: each partition continues on its own.
-            before = cpu || operator <= 58 ? made : before;
-        }
-        return sketch.output(before).build();
-    }
-
-    @Test
-    void kernels_ofPublishedYolov4Tiny_areItsSevenPartitions() {
-        BitSet delegated = new BitSet();
-        IntStream.range(0, 152).filter(i -> !YOLO_ON_CPU.contains(i)).forEach(delegated::set);
-        List<BitSet> kernels = Dataflow.of(yolo()).kernels(delegated);
-        assertEquals(
-                yoloPartitions(),
-                kernels.stream()
-                        .map(kernel -> kernel.stream().boxed().collect(Collectors.toSet()))
-                        .toList());
     }
 
     @Test

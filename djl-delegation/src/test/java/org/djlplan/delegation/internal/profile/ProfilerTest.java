@@ -354,7 +354,6 @@ class ProfilerTest {
                         Tolerance.AUTO,
                         true,
                         Set.of(),
-                        Optional.empty(),
                         List.of()));
     }
 

@@ -78,7 +78,6 @@ class RecipeRaceTest {
                             tolerance,
                             false,
                             Set.of(),
-                            Optional.empty(),
                             names);
             return Profiler.profile(
                     request, false, this, Optional.empty(), early -> {}, () -> (long) nowNanos);

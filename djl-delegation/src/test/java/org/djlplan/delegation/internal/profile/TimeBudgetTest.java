@@ -1,13 +1,8 @@
 package org.djlplan.delegation.internal.profile;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import ai.djl.util.Progress;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.profile.Trials.TimeBudget;
@@ -17,45 +12,15 @@ class TimeBudgetTest {
 
     private static final long SECOND = 1_000_000_000L;
 
-    private final List<String> shown = new ArrayList<>();
-
     /** The measurement begins when the clock already shows some time. */
     private long now = 5 * SECOND;
 
     private TimeBudget budget(Optional<Duration> time) {
-        return new TimeBudget(() -> now, time, Optional.of(new Shown()));
+        return new TimeBudget(() -> now, time, Optional.empty());
     }
 
     private TimeBudget tenSeconds() {
         return budget(Optional.of(Duration.ofSeconds(10)));
-    }
-
-    /** Records the progress that is shown. */
-    private final class Shown implements Progress {
-        @Override
-        public void reset(String message, long max, String trailingMessage) {
-            shown.add(message + " of " + max);
-        }
-
-        @Override
-        public void start(long initialProgress) {
-            shown.add("from " + initialProgress);
-        }
-
-        @Override
-        public void end() {
-            shown.add("end");
-        }
-
-        @Override
-        public void increment(long increment) {
-            throw new AssertionError();
-        }
-
-        @Override
-        public void update(long progress, String message) {
-            shown.add(Long.toString(progress));
-        }
     }
 
     @Test
@@ -107,26 +72,5 @@ class TimeBudgetTest {
         TimeBudget budget = tenSeconds();
         assertEquals(5, budget.runs(0.25, SECOND / 2.0));
         assertEquals(10 * SECOND, budget.runs(1, 0));
-    }
-
-    @Test
-    void step_overdrawn_showsTheLastPercentOnlyAtTheEnd() throws InterruptedException {
-        TimeBudget budget = tenSeconds();
-        budget.begin("profiling");
-        now += 3 * SECOND;
-        budget.step();
-        now += 30 * SECOND;
-        budget.step();
-        budget.end();
-        assertEquals(List.of("profiling of 100", "from 0", "30", "99", "end"), shown);
-    }
-
-    @Test
-    void step_interrupted_throwsAndShowsNothing() {
-        TimeBudget budget = tenSeconds();
-        Thread.currentThread().interrupt();
-        assertThrows(InterruptedException.class, budget::step);
-        assertFalse(Thread.interrupted());
-        assertEquals(List.of(), shown);
     }
 }

@@ -70,6 +70,7 @@ public record WeightTrace(
         lookups = ImmutableList.copyOf(lookups);
         checkArgument(!stepBytes.isEmpty(), "no steps");
         checkArgument(stepNanos.length() == stepBytes.length(), "steps without a time");
+        checkArgument(stepNanos.stream().allMatch(nanos -> nanos >= 0), "negative times");
         int[] usedUntil = new int[pieces.size()];
         Arrays.fill(usedUntil, -1);
         int now = 0;

@@ -12,16 +12,11 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
-import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveNode;
-import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
-import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.internal.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
@@ -49,7 +44,6 @@ public final class CandidateInterpreters implements CandidateRunner {
     private static final long SLOW_NANOS = 50_000_000;
 
     private final OpenModel model;
-    private final PlanFinder planner;
     private final DelegateFactory delegates;
     private final Optional<ShapeMix> mix;
     private final CpuOutputs cpuOutputs;
@@ -89,10 +83,9 @@ public final class CandidateInterpreters implements CandidateRunner {
             Optional<ShapeMix> mix)
             throws IOException, UnplannableException {
         DelegateFactory delegates = Delegates.named(delegate);
-        PlanFinder planner = MemoryPlanner::plan;
         OpenModel model = opened(file, identity);
         try {
-            return new CandidateInterpreters(model, planner, delegates, tolerance, mix);
+            return new CandidateInterpreters(model, delegates, tolerance, mix);
         } catch (RuntimeException | Error e) {
             model.close();
             throw e;
@@ -112,12 +105,10 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     private CandidateInterpreters(
             OpenModel model,
-            PlanFinder planner,
             DelegateFactory delegates,
             Tolerance tolerance,
             Optional<ShapeMix> mix) {
         this.model = model;
-        this.planner = planner;
         this.delegates = delegates;
         this.mix = mix;
         cpuOutputs =
@@ -152,23 +143,6 @@ public final class CandidateInterpreters implements CandidateRunner {
                             input.region()));
         }
         return new Graph(graph.name(), graph.operators(), tensors, graph.inputs(), graph.outputs());
-    }
-
-    /**
-     * Returns the partitions that a delegate reports if it is offered everything it supports.
-     *
-     * @param identity of the file that was loaded, see {@link OpenModel#identity}
-     * @param delegate value of {@code delegation.delegate}
-     * @throws IOException if the file cannot be read, is damaged, or was replaced or changed
-     * @throws UnplannableException if the model or the delegate cannot be used here
-     * @throws IllegalArgumentException if there is no such delegate
-     */
-    public static List<Set<Integer>> partitions(Path file, String identity, String delegate)
-            throws IOException, UnplannableException {
-        DelegateFactory delegates = Delegates.named(delegate);
-        try (OpenModel model = opened(file, identity)) {
-            return model.partitions(delegates);
-        }
     }
 
     @Override
@@ -288,28 +262,7 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     private MeasuredInterpreter build(Candidate candidate, boolean timed)
             throws UnplannableException {
-        InterpreterFactory factory =
-                new InterpreterFactory(
-                        model.sessions(),
-                        model.graph(),
-                        planner,
-                        delegates,
-                        // A separate pool, because memory of a shared one would not count as the
-                        // candidate's.
-                        new ArenaPool(),
-                        false);
-        ModelInterpreter built =
-                factory.build(
-                        mix.map(m -> m.shapes().get(0)).orElse(factory.shapesInFile()),
-                        candidate,
-                        timed);
-        try {
-            built.keepArena();
-            return new MeasuredInterpreter(factory, built, mix);
-        } catch (RuntimeException | Error e) {
-            built.close();
-            throw e;
-        }
+        return MeasuredInterpreter.of(model, delegates, candidate, mix, timed);
     }
 
     @Override

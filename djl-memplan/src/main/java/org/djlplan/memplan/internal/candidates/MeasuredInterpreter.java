@@ -4,12 +4,16 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveNode;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.ShapeMix;
 
 /**
@@ -20,6 +24,42 @@ import org.djlplan.memplan.spi.ShapeMix;
 record MeasuredInterpreter(
         InterpreterFactory factory, ModelInterpreter interpreter, Optional<ShapeMix> mix)
         implements CpuOutputs.Interpreter {
+
+    /**
+     * Builds an interpreter.
+     *
+     * @param timed whether the time of each node is taken
+     */
+    static MeasuredInterpreter of(
+            OpenModel model,
+            DelegateFactory delegates,
+            Candidate candidate,
+            Optional<ShapeMix> mix,
+            boolean timed)
+            throws UnplannableException {
+        InterpreterFactory factory =
+                new InterpreterFactory(
+                        model.sessions(),
+                        model.graph(),
+                        MemoryPlanner::plan,
+                        delegates,
+                        // A separate pool, because memory of a shared one would not count as the
+                        // candidate's.
+                        new ArenaPool(),
+                        false);
+        ModelInterpreter built =
+                factory.build(
+                        mix.map(m -> m.shapes().get(0)).orElse(factory.shapesInFile()),
+                        candidate,
+                        timed);
+        try {
+            built.keepArena();
+            return new MeasuredInterpreter(factory, built, mix);
+        } catch (RuntimeException | Error e) {
+            built.close();
+            throw e;
+        }
+    }
 
     Candidate candidate() {
         return interpreter.candidate();

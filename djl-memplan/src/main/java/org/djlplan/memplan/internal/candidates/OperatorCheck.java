@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -16,9 +17,6 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
-import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.internal.runtime.ArenaPool;
-import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.internal.runtime.tflite.ModelInterpreter;
 import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
@@ -431,22 +429,8 @@ public final class OperatorCheck implements AutoCloseable {
 
     private ModelInterpreter build(OpenModel model, Candidate candidate)
             throws UnplannableException {
-        InterpreterFactory factory =
-                new InterpreterFactory(
-                        model.sessions(),
-                        model.graph(),
-                        MemoryPlanner::plan,
-                        delegates,
-                        new ArenaPool(),
-                        false);
-        ModelInterpreter built = factory.build(factory.shapesInFile(), candidate, false);
-        try {
-            built.keepArena();
-            return built;
-        } catch (RuntimeException | Error e) {
-            built.close();
-            throw e;
-        }
+        return MeasuredInterpreter.of(model, delegates, candidate, Optional.empty(), false)
+                .interpreter();
     }
 
     /** Adds the changes of kernels' outputs when their quantized inputs change at random. */

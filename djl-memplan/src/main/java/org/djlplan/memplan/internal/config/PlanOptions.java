@@ -8,6 +8,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.djlplan.memplan.spi.Precision;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
@@ -172,13 +173,29 @@ public record PlanOptions(
                 new PlanOptions(
                         flag(values, OptionKey.ENABLED, true),
                         flag(values, OptionKey.REQUIRED, false),
-                        threads(values),
-                        liveness(values),
+                        value(
+                                values,
+                                OptionKey.THREADS,
+                                Threads.DEFAULT,
+                                text -> autoOr(text, Threads::isSound),
+                                "auto or a positive number of at most " + Threads.most()),
+                        value(
+                                values,
+                                OptionKey.LIVENESS,
+                                Liveness.AUTO,
+                                text -> Liveness.of(text.toLowerCase(Locale.ROOT)),
+                                "auto, op or off"),
                         flag(values, OptionKey.VERIFY, false),
                         Warmup.parse(
                                 values.getOrDefault(
                                         OptionKey.WARMUP, OptionKey.WARMUP.defaultValue())),
-                        workers(values),
+                        new WorkerCount(
+                                value(
+                                        values,
+                                        OptionKey.WORKERS,
+                                        WorkerCount.AUTO,
+                                        text -> autoOr(text, number -> number >= 0),
+                                        "a whole number of at least 0")),
                         requests(values),
                         budget(values),
                         new LoadOptions(
@@ -201,40 +218,60 @@ public record PlanOptions(
     }
 
     private static boolean flag(Map<OptionKey, String> values, OptionKey key, boolean otherwise) {
-        return flag(key.key(), values.getOrDefault(key, Boolean.toString(otherwise)));
+        return value(
+                values,
+                key,
+                otherwise,
+                text ->
+                        switch (text.toLowerCase(Locale.ROOT)) {
+                            case "true" -> Optional.of(true);
+                            case "false" -> Optional.of(false);
+                            default -> Optional.empty();
+                        },
+                "true or false");
     }
 
-    private static boolean flag(String key, String value) {
-        switch (value.toLowerCase(Locale.ROOT)) {
-            case "true":
-                return true;
-            case "false":
-                return false;
-            default:
-                throw wrong(key, value, "true or false");
-        }
-    }
-
-    private static Liveness liveness(Map<OptionKey, String> values) {
-        String value = values.getOrDefault(OptionKey.LIVENESS, "auto").toLowerCase(Locale.ROOT);
-        return Liveness.of(value)
-                .orElseThrow(() -> wrong(OptionKey.LIVENESS.key(), value, "auto, op or off"));
+    /** Parses an accepted number, or {@code auto} as −1. */
+    private static Optional<Integer> autoOr(String text, Predicate<Integer> accepted) {
+        return text.equalsIgnoreCase(AUTO)
+                ? Optional.of(-1)
+                : Quantities.wholeNumber(text).filter(accepted);
     }
 
     private static RequestOptions requests(Map<OptionKey, String> values) {
         return new RequestOptions(
-                given(values, OptionKey.MAX_PREDICTIONS, 1),
-                value(values, OptionKey.MAX_REQUEST, Quantities::bytes, "a size such as 256MB")
+                positive(values, OptionKey.MAX_PREDICTIONS),
+                value(
+                        values,
+                        OptionKey.MAX_REQUEST,
+                        Long.MAX_VALUE,
+                        Quantities::bytes,
+                        "a size such as 256MB"),
+                positive(values, OptionKey.LIMIT_DIMENSIONS).stream()
+                        .asLongStream()
+                        .findFirst()
                         .orElse(Long.MAX_VALUE),
-                values.containsKey(OptionKey.LIMIT_DIMENSIONS)
-                        ? number(values, OptionKey.LIMIT_DIMENSIONS, 1, 1)
-                        : Long.MAX_VALUE,
-                given(values, OptionKey.BATCH_TOKENS, 1));
+                positive(values, OptionKey.BATCH_TOKENS));
+    }
+
+    private static OptionalInt positive(Map<OptionKey, String> values, OptionKey key) {
+        int number =
+                value(
+                        values,
+                        key,
+                        0,
+                        text -> Quantities.wholeNumber(text).filter(n -> n >= 1),
+                        "a whole number of at least 1");
+        return number == 0 ? OptionalInt.empty() : OptionalInt.of(number);
     }
 
     private static BudgetOptions budget(Map<OptionKey, String> values) {
-        return value(values, OptionKey.BUDGET, BudgetOptions::of, BudgetOptions.ALLOWED)
-                .orElse(BudgetOptions.UNLIMITED)
+        return value(
+                        values,
+                        OptionKey.BUDGET,
+                        BudgetOptions.UNLIMITED,
+                        BudgetOptions::of,
+                        BudgetOptions.ALLOWED)
                 .withShared(
                         sharedBudget(
                                 values.getOrDefault(
@@ -262,61 +299,17 @@ public record PlanOptions(
                                         "none or a size with its unit such as 256MB")));
     }
 
-    private static int threads(Map<OptionKey, String> values) {
-        String value = values.getOrDefault(OptionKey.THREADS, AUTO);
-        if (value.equalsIgnoreCase(AUTO)) {
-            return Threads.DEFAULT;
-        }
-        Optional<Integer> number = Quantities.wholeNumber(value);
-        if (number.isEmpty() || !Threads.isSound(number.get())) {
-            throw wrong(
-                    OptionKey.THREADS.key(),
-                    value,
-                    "auto or a positive number of at most " + Threads.most());
-        }
-        return number.get();
-    }
-
-    private static WorkerCount workers(Map<OptionKey, String> values) {
-        String value = values.getOrDefault(OptionKey.WORKERS, AUTO);
-        return new WorkerCount(
-                value.equalsIgnoreCase(AUTO)
-                        ? WorkerCount.AUTO
-                        : number(values, OptionKey.WORKERS, WorkerCount.AUTO, 0));
-    }
-
-    /** Returns the value of an option; empty if it is not set. */
-    private static <T> Optional<T> value(
+    /** Returns the value of an option. */
+    private static <T> T value(
             Map<OptionKey, String> values,
             OptionKey key,
+            T otherwise,
             Function<String, Optional<T>> parser,
             String wanted) {
         String text = values.get(key);
-        if (text == null) {
-            return Optional.empty();
-        }
-        Optional<T> parsed = parser.apply(text);
-        if (parsed.isEmpty()) {
-            throw wrong(key.key(), text, wanted);
-        }
-        return parsed;
-    }
-
-    private static OptionalInt given(Map<OptionKey, String> values, OptionKey key, int least) {
-        return values.containsKey(key)
-                ? OptionalInt.of(number(values, key, least, least))
-                : OptionalInt.empty();
-    }
-
-    private static int number(
-            Map<OptionKey, String> values, OptionKey key, int otherwise, int least) {
-        String value = values.get(key);
-        if (value == null) {
-            return otherwise;
-        }
-        return Quantities.wholeNumber(value)
-                .filter(number -> number >= least)
-                .orElseThrow(() -> wrong(key.key(), value, "a whole number of at least " + least));
+        return text == null
+                ? otherwise
+                : parser.apply(text).orElseThrow(() -> wrong(key.key(), text, wanted));
     }
 
     private static IllegalArgumentException wrong(String key, String value, String wanted) {

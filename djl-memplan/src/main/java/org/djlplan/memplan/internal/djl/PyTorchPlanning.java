@@ -25,9 +25,7 @@ import org.djlplan.memplan.internal.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.runtime.torch.WeightFile;
 import org.djlplan.memplan.internal.store.CacheFolder;
-import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
-import org.djlplan.memplan.internal.store.WeightTraceCodec;
 import org.djlplan.memplan.report.PoolReport;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.UnusableOptionException;
@@ -214,12 +212,7 @@ final class PyTorchPlanning {
                         model.getName(), trace -> MemoryPlanner.plan(trace.problem()), weights);
         if (weights.isPresent()) {
             weights.get()
-                    .keep(
-                            FolderStore.at(
-                                    new WeightTraceCodec(),
-                                    folder(model, block),
-                                    CacheFolder.get()),
-                            key(model, block, mode, loaded));
+                    .keep(folder(model, block), CacheFolder.get(), key(model, block, mode, loaded));
         }
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
         if (loaded.isEmpty() && !isImperative(block)) {

@@ -45,7 +45,7 @@ final class SignatureFile {
             return file;
         }
         TfLiteFile wanted = model.withFirst(subgraph);
-        KeptFile kept = KeptFile.of(file, cacheFolder, "subgraph " + subgraph, ".tflite");
+        KeptFile kept = new KeptFile(file, cacheFolder, "subgraph " + subgraph, ".tflite");
         for (Path candidate : kept.candidates()) {
             if (isCopy(candidate, wanted)) {
                 return candidate;

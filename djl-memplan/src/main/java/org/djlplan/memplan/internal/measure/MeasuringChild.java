@@ -3,14 +3,16 @@ package org.djlplan.memplan.internal.measure;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.djlplan.memplan.internal.child.ChildProcess;
 import org.djlplan.memplan.internal.child.ChildProcess.Answer;
 import org.djlplan.memplan.internal.child.ChildProcess.End;
+import org.djlplan.memplan.internal.json.RecordJson;
 import org.djlplan.memplan.internal.runtime.GuestProcess;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NoRoomException;
@@ -98,9 +100,11 @@ final class MeasuringChild implements AutoCloseable {
         }
         // Threads that started before their starter's priority was lowered.
         makeGuest(model, urgency);
-        JsonObject request =
-                Messages.open(model, new ChildClasses(folder.path()).ofDelegate(model.delegate()));
-        JsonElement unused = require("open the model", ask(request, limits.prepare()));
+        List<Path> delegate = new ChildClasses(folder.path()).ofDelegate(model.delegate());
+        JsonElement unused =
+                require(
+                        "open the model",
+                        ask(Messages.Opening.of(model, delegate), limits.prepare()));
     }
 
     private static JsonElement require(String what, Answer answer) throws IOException {
@@ -129,8 +133,11 @@ final class MeasuringChild implements AutoCloseable {
         return "no answer in " + ((Answer.Silent) answer).patience().toMillis() + " ms";
     }
 
-    Answer ask(JsonObject request, Duration patience) throws InterruptedException {
-        return patiently(patience, process.ask(request, min(patience, LONGEST_STOP)));
+    Answer ask(Record request, Duration patience) throws InterruptedException {
+        return patiently(
+                patience,
+                process.ask(
+                        RecordJson.tree(request).getAsJsonObject(), min(patience, LONGEST_STOP)));
     }
 
     /** Waits for an answer for as long as the process is not stopped. */

@@ -2,8 +2,8 @@ package org.djlplan.memplan.internal.measure;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
-import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -16,6 +16,9 @@ import java.util.Enumeration;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.djlplan.memplan.internal.child.ParentConnection;
+import org.djlplan.memplan.internal.json.RecordJson;
+import org.djlplan.memplan.internal.measure.Messages.Opening;
+import org.djlplan.memplan.internal.measure.Messages.Request;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -72,12 +75,12 @@ public final class MeasuringProcess {
     }
 
     private void run() throws InterruptedException {
-        JsonObject request = parent.take();
-        Messages.properties(request).forEach(System::setProperty);
-        try (CandidateRunner runner = open(request)) {
+        Opening opening = RecordJson.read(parent.take(), Opening.class);
+        opening.properties().forEach(System::setProperty);
+        try (CandidateRunner runner = open(opening)) {
             parent.reply(JsonNull.INSTANCE);
             while (true) {
-                answer(parent.take(), runner);
+                answer(RecordJson.read(parent.take(), Request.class), runner);
             }
         } catch (InterruptedException e) {
             throw e;
@@ -87,25 +90,20 @@ public final class MeasuringProcess {
         }
     }
 
-    private CandidateRunner open(JsonObject request) throws Exception {
-        List<Path> delegateClasses = Messages.delegateClasses(request);
-        if (!delegateClasses.isEmpty()) {
+    private CandidateRunner open(Opening opening) throws Exception {
+        if (!opening.delegateClasses().isEmpty()) {
             Thread.currentThread()
                     .setContextClassLoader(
                             DelegateClasses.of(
-                                    delegateClasses, MeasuringProcess.class.getClassLoader()));
+                                    opening.delegateClasses(),
+                                    MeasuringProcess.class.getClassLoader()));
         }
-        return opener.open(ModelRequest.fromJson(request));
+        return opener.open(opening.model());
     }
 
-    private void answer(JsonObject request, CandidateRunner runner) throws InterruptedException {
-        String step = request.get("step").getAsString();
+    private void answer(Request request, CandidateRunner runner) throws InterruptedException {
         try {
-            if (step.equals(Messages.PARTITIONS)) {
-                parent.reply(Messages.partitionsToJson(runner.partitions()));
-                return;
-            }
-            answer(step, Messages.candidate(request), request, runner);
+            parent.reply(result(request, runner));
         } catch (CandidateException e) {
             parent.fail(e.kind().name(), describe(e));
         } catch (RuntimeException | Error e) {
@@ -114,27 +112,21 @@ public final class MeasuringProcess {
         }
     }
 
-    private void answer(
-            String step, Candidate candidate, JsonObject request, CandidateRunner runner)
+    private static JsonElement result(Request request, CandidateRunner runner)
             throws CandidateException, InterruptedException {
-        switch (step) {
-            case Messages.PREPARE -> parent.reply(Messages.toJson(runner.prepare(candidate)));
-            case Messages.TIME ->
-                    parent.reply(Messages.toJson(runner.time(candidate, inferences(request))));
-            case Messages.TIME_EACH_SHAPE ->
-                    parent.reply(Messages.toJson(runner.timeEachShape(candidate)));
-            case Messages.PROFILE ->
-                    parent.reply(Messages.toJson(runner.profile(candidate, inferences(request))));
-            case Messages.RELEASE -> {
+        Candidate candidate = request.candidate();
+        int inferences = request.inferences();
+        return switch (request.step()) {
+            case PARTITIONS -> RecordJson.tree(runner.partitions());
+            case PREPARE -> RecordJson.tree(runner.prepare(candidate));
+            case TIME -> RecordJson.tree(runner.time(candidate, inferences));
+            case TIME_EACH_SHAPE -> RecordJson.tree(runner.timeEachShape(candidate));
+            case PROFILE -> RecordJson.tree(runner.profile(candidate, inferences));
+            case RELEASE -> {
                 runner.release(candidate);
-                parent.reply(JsonNull.INSTANCE);
+                yield JsonNull.INSTANCE;
             }
-            default -> throw new IllegalArgumentException("unknown step: " + step);
-        }
-    }
-
-    private static int inferences(JsonObject request) {
-        return request.get("inferences").getAsInt();
+        };
     }
 
     private static String describe(Throwable thrown) {

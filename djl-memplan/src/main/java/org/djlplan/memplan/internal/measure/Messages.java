@@ -2,53 +2,32 @@ package org.djlplan.memplan.internal.measure;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import java.nio.file.Path;
-import java.util.Collection;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.SortedSet;
-import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Function;
-import java.util.stream.StreamSupport;
-import org.djlplan.memplan.graph.ElementType;
+import java.util.stream.LongStream;
+import org.djlplan.memplan.internal.json.RecordJson;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-import org.djlplan.memplan.spi.CandidateRunner.Trial;
-import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.OutputError.ByOperator;
-import org.djlplan.memplan.spi.OutputError.Deviation;
-import org.djlplan.memplan.spi.ShapeMix;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.primitives.Longs;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
- * The JSON messages between a {@link ProcessRunner} and its process. Parsing anything else throws a
- * RuntimeException.
+ * The messages between a {@link ProcessRunner} and its process, as {@link RecordJson} writes them.
+ * Parsing anything else throws a RuntimeException.
  */
 final class Messages {
 
     /** Changes when the messages change. */
-    private static final int PROTOCOL = 8;
+    private static final int PROTOCOL = 9;
 
     /** A failure that no candidate caused: the model cannot be opened. */
     static final String NOT_OPENED = "NOT_OPENED";
-
-    static final String PARTITIONS = "partitions";
-    static final String PREPARE = "prepare";
-    static final String TIME = "time";
-    static final String TIME_EACH_SHAPE = "timeEachShape";
-    static final String PROFILE = "profile";
-    static final String RELEASE = "release";
-
-    private static final String PROPERTIES = "properties";
-    private static final String DELEGATE_CLASSES = "delegateClasses";
 
     private Messages() {}
 
@@ -57,167 +36,54 @@ final class Messages {
         return new JsonPrimitive(PROTOCOL);
     }
 
-    /** Returns the first request: the model, and the data needed to open it. */
-    static JsonObject open(ModelRequest model, List<Path> delegateClasses) {
-        JsonObject request = model.toJson();
-        JsonObject properties = new JsonObject();
-        for (String name : MeasuringJvm.PROPERTIES) {
-            String value = System.getProperty(name);
-            if (value != null) {
-                properties.addProperty(name, value);
+    /**
+     * The first request.
+     *
+     * @param model to open
+     * @param properties the system properties that the process gets
+     * @param delegateClasses the class path of a custom delegate; empty if there is none
+     */
+    record Opening(ModelRequest model, Map<String, String> properties, List<Path> delegateClasses) {
+
+        /** Returns the request with the properties of this process. */
+        static Opening of(ModelRequest model, List<Path> delegateClasses) {
+            ImmutableMap.Builder<String, String> properties = ImmutableMap.builder();
+            for (String name : MeasuringJvm.PROPERTIES) {
+                String value = System.getProperty(name);
+                if (value != null) {
+                    properties.put(name, value);
+                }
             }
+            return new Opening(model, properties.buildOrThrow(), delegateClasses);
         }
-        request.add(PROPERTIES, properties);
-        request.add(
-                DELEGATE_CLASSES,
-                array(delegateClasses, place -> new JsonPrimitive(place.toString())));
-        return request;
     }
 
-    /** Returns the system properties in the first request. */
-    static Map<String, String> properties(JsonObject request) {
-        Map<String, String> properties = new TreeMap<>();
-        request.getAsJsonObject(PROPERTIES)
-                .entrySet()
-                .forEach(e -> properties.put(e.getKey(), e.getValue().getAsString()));
-        return properties;
+    /** What a process does on request: the methods of a candidate runner. */
+    enum Step {
+        PARTITIONS,
+        PREPARE,
+        TIME,
+        TIME_EACH_SHAPE,
+        PROFILE,
+        RELEASE
     }
 
-    /** Returns the class path of a custom delegate in the first request; empty if there is none. */
-    static List<Path> delegateClasses(JsonObject request) {
-        return list(request.get(DELEGATE_CLASSES), json -> Path.of(json.getAsString()));
-    }
+    /**
+     * A request after the first one.
+     *
+     * @param candidate stock for {@link Step#PARTITIONS}, which concerns no candidate
+     * @param inferences their number, for steps that take times
+     */
+    record Request(Step step, Candidate candidate, int inferences) {}
 
-    static JsonObject request(String step) {
-        JsonObject request = new JsonObject();
-        request.addProperty("step", step);
-        return request;
-    }
-
-    static JsonObject request(String step, Candidate candidate) {
-        JsonObject request = request(step);
-        request.addProperty("recipe", candidate.recipe());
-        request.add("operators", numbers(candidate.operators()));
-        request.addProperty("threads", candidate.threads());
-        request.addProperty("transientBuffers", candidate.transientBuffers());
-        return request;
-    }
-
-    static JsonObject request(String step, Candidate candidate, int inferences) {
-        JsonObject request = request(step, candidate);
-        request.addProperty("inferences", inferences);
-        return request;
-    }
-
-    static Candidate candidate(JsonObject request) {
-        return new Candidate(
-                request.get("recipe").getAsString(),
-                operators(request.get("operators")),
-                request.get("threads").getAsInt(),
-                request.get("transientBuffers").getAsBoolean());
-    }
-
-    static JsonObject toJson(Trial trial) {
-        JsonObject json = new JsonObject();
-        json.addProperty("partitions", trial.kernels());
-        json.add("errors", array(trial.errors(), Messages::toJson));
-        json.addProperty("memoryBytes", trial.memoryBytes());
-        json.addProperty("inferences", trial.inferences());
-        return json;
-    }
-
-    static Trial trial(JsonElement json) {
-        JsonObject object = json.getAsJsonObject();
-        return new Trial(
-                object.get("partitions").getAsInt(),
-                list(object.get("errors"), Messages::error),
-                object.get("memoryBytes").getAsLong(),
-                object.get("inferences").getAsInt());
-    }
-
-    private static JsonObject toJson(OutputError error) {
-        JsonObject json = new JsonObject();
-        json.addProperty("type", error.type().name());
-        json.add("deviation", toJson(error.deviation()));
-        json.add("noise", toJson(error.noise()));
-        json.addProperty("headroom", Double.toString(error.headroom()));
-        error.byOperator()
-                .ifPresent(
-                        worst -> {
-                            json.addProperty("operator", worst.operator());
-                            json.addProperty("share", Double.toString(worst.share()));
-                        });
-        return json;
-    }
-
-    private static JsonArray toJson(Deviation deviation) {
-        // As strings, because JSON has no infinite numbers.
-        return array(
-                List.of(
-                        Double.toString(deviation.largest()),
-                        Double.toString(deviation.spread()),
-                        Integer.toString(deviation.otherTops())),
-                JsonPrimitive::new);
-    }
-
-    private static Deviation deviation(JsonElement json) {
-        JsonArray parts = json.getAsJsonArray();
-        return new Deviation(
-                Double.parseDouble(parts.get(0).getAsString()),
-                Double.parseDouble(parts.get(1).getAsString()),
-                Integer.parseInt(parts.get(2).getAsString()));
-    }
-
-    private static OutputError error(JsonElement json) {
-        JsonObject object = json.getAsJsonObject();
-        return new OutputError(
-                ElementType.valueOf(object.get("type").getAsString()),
-                deviation(object.get("deviation")),
-                deviation(object.get("noise")),
-                Double.parseDouble(object.get("headroom").getAsString()),
-                Optional.ofNullable(object.get("operator"))
-                        .map(
-                                operator ->
-                                        new ByOperator(
-                                                operator.getAsInt(),
-                                                Double.parseDouble(
-                                                        object.get("share").getAsString()))));
-    }
-
-    static JsonArray toJson(List<NodeTime> nodes) {
-        return array(nodes, Messages::toJson);
-    }
-
-    private static JsonObject toJson(NodeTime node) {
-        JsonObject json = new JsonObject();
-        json.add("operators", numbers(node.operators()));
-        json.addProperty("delegated", node.delegated());
-        json.addProperty("nanos", node.nanos());
-        return json;
+    static List<Set<Integer>> partitions(JsonElement json) {
+        return Arrays.stream(RecordJson.read(json, int[][].class))
+                .<Set<Integer>>map(operators -> new TreeSet<>(Ints.asList(operators)))
+                .toList();
     }
 
     static List<NodeTime> nodeTimes(JsonElement json) {
-        return list(
-                json,
-                element -> {
-                    JsonObject object = element.getAsJsonObject();
-                    return new NodeTime(
-                            operators(object.get("operators")),
-                            object.get("delegated").getAsBoolean(),
-                            object.get("nanos").getAsLong());
-                });
-    }
-
-    static JsonArray partitionsToJson(List<Set<Integer>> partitions) {
-        return array(partitions, Messages::numbers);
-    }
-
-    static List<Set<Integer>> partitions(JsonElement json) {
-        return list(json, Messages::operators);
-    }
-
-    static JsonArray toJson(long[] nanos) {
-        return array(Longs.asList(nanos), JsonPrimitive::new);
+        return List.of(RecordJson.read(json, NodeTime[].class));
     }
 
     /**
@@ -230,44 +96,8 @@ final class Messages {
     }
 
     static long[] nanos(JsonElement json) {
-        List<Long> nanos = list(json, JsonElement::getAsLong);
-        checkArgument(nanos.stream().allMatch(time -> time >= 0), "negative times");
-        return Longs.toArray(nanos);
-    }
-
-    static JsonObject toJson(ShapeMix mix) {
-        JsonObject json = new JsonObject();
-        json.add("shapes", array(mix.shapes(), inputs -> array(inputs, Messages::numbers)));
-        json.addProperty("changes", mix.changes());
-        return json;
-    }
-
-    static ShapeMix mix(JsonElement json) {
-        JsonObject object = json.getAsJsonObject();
-        return new ShapeMix(
-                list(
-                        object.get("shapes"),
-                        inputs -> list(inputs, shape -> list(shape, JsonElement::getAsInt))),
-                object.get("changes").getAsDouble());
-    }
-
-    private static JsonArray numbers(Collection<Integer> values) {
-        return array(values, JsonPrimitive::new);
-    }
-
-    private static SortedSet<Integer> operators(JsonElement json) {
-        return new TreeSet<>(list(json, JsonElement::getAsInt));
-    }
-
-    private static <T> JsonArray array(Collection<T> values, Function<T, JsonElement> toJson) {
-        JsonArray array = new JsonArray(values.size());
-        values.forEach(value -> array.add(toJson.apply(value)));
-        return array;
-    }
-
-    private static <T> ImmutableList<T> list(JsonElement json, Function<JsonElement, T> fromJson) {
-        return StreamSupport.stream(json.getAsJsonArray().spliterator(), false)
-                .map(fromJson)
-                .collect(ImmutableList.toImmutableList());
+        long[] nanos = RecordJson.read(json, long[].class);
+        checkArgument(LongStream.of(nanos).allMatch(time -> time >= 0), "negative times");
+        return nanos;
     }
 }

@@ -1,12 +1,10 @@
 package org.djlplan.memplan.internal.measure;
 
-import com.google.gson.JsonObject;
 import java.nio.file.Path;
 import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.Tolerance;
 
 /** The request to a measuring process to open a model. */
-interface ModelRequest {
+sealed interface ModelRequest permits OpenModelRequest, TorchModelRequest {
 
     /** Returns the model's file. */
     Path file();
@@ -35,18 +33,4 @@ interface ModelRequest {
      * @throws Exception if it cannot be opened; the message says why
      */
     CandidateRunner open() throws Exception;
-
-    JsonObject toJson();
-
-    /** Parses the result of {@link #toJson}; throws a RuntimeException if it is something else. */
-    static ModelRequest fromJson(JsonObject json) {
-        return json.has(TorchModelRequest.SAMPLES)
-                ? TorchModelRequest.fromJson(json)
-                : OpenModelRequest.fromJson(json);
-    }
-
-    /** Parses the field {@code tolerance}. */
-    static Tolerance tolerance(JsonObject json) {
-        return Tolerance.parse(json.get("tolerance").getAsString());
-    }
 }

@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.measure;
 
-import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -58,36 +57,5 @@ record OpenModelRequest(
         // Loading the library without DJL's engine makes the process start faster.
         EngineLibrary.load(engineLibrary);
         return CandidateInterpreters.open(file, identity, delegate, tolerance, mix);
-    }
-
-    @Override
-    public JsonObject toJson() {
-        JsonObject json = new JsonObject();
-        json.addProperty("file", file.toString());
-        json.addProperty("identity", identity);
-        json.addProperty("delegate", delegate);
-        json.addProperty("engineLibrary", engineLibrary.toString());
-        json.addProperty("tolerance", tolerance.toString());
-        json.addProperty("heapBytes", need.heapBytes());
-        json.addProperty("candidateBytes", need.candidateBytes());
-        mix.ifPresent(m -> json.add("mix", Messages.toJson(m)));
-        return json;
-    }
-
-    /** Parses the result of {@link #toJson}; throws a RuntimeException if it is something else. */
-    static OpenModelRequest fromJson(JsonObject json) {
-        return new OpenModelRequest(
-                Path.of(text(json, "file")),
-                text(json, "identity"),
-                text(json, "delegate"),
-                ModelRequest.tolerance(json),
-                Path.of(text(json, "engineLibrary")),
-                new MemoryNeed(
-                        json.get("heapBytes").getAsLong(), json.get("candidateBytes").getAsLong()),
-                Optional.ofNullable(json.get("mix")).map(Messages::mix));
-    }
-
-    private static String text(JsonObject json, String key) {
-        return json.get(key).getAsString();
     }
 }

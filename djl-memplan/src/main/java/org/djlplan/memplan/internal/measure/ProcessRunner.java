@@ -1,19 +1,26 @@
 package org.djlplan.memplan.internal.measure;
 
 import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.LongStream;
 import org.djlplan.memplan.internal.child.ChildProcess.Answer;
 import org.djlplan.memplan.internal.child.ChildProcess.End;
+import org.djlplan.memplan.internal.json.RecordJson;
 import org.djlplan.memplan.internal.machine.Machine;
+import org.djlplan.memplan.internal.measure.ChildClasses.NoClassesException;
 import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
+import org.djlplan.memplan.internal.measure.Messages.Request;
+import org.djlplan.memplan.internal.measure.Messages.Step;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
@@ -37,14 +44,34 @@ public final class ProcessRunner implements CandidateRunner {
 
     private static final Logger logger = LoggerFactory.getLogger(ProcessRunner.class);
 
+    /** Why no process can be started here; it does not change while this JVM runs. */
+    private static volatile Optional<String> noClasses = Optional.empty();
+
     private final ModelRequest model;
     private final Limits limits;
     private final Urgency urgency;
     private final Machine machine;
     private final WorkTime workTime;
     private final ReplaceableChild child;
-    private final PreparedCandidates candidates = new PreparedCandidates();
+
+    /** The candidates that were prepared, and have neither failed nor been released since. */
+    private final Map<Candidate, Prepared> prepared = new HashMap<>();
+
     private final UndisturbedTiming timing = new UndisturbedTiming();
+
+    /**
+     * A prepared candidate. A new process has none, but prepares them again on request.
+     *
+     * @param trial the result of its first preparation, in any process
+     * @param slowestNanos its slowest inference so far
+     * @param pid the process that prepared it last
+     */
+    private record Prepared(Trial trial, long slowestNanos, long pid) {
+
+        Prepared timed(long nanos) {
+            return new Prepared(trial, Math.max(slowestNanos, nanos), pid);
+        }
+    }
 
     /** The fraction of the last request's time in which the process was not delayed by others. */
     private double lastPart = 1;
@@ -59,11 +86,28 @@ public final class ProcessRunner implements CandidateRunner {
         child = new ReplaceableChild(model, jvm, limits, urgency);
     }
 
+    /** Returns why no process can be started; empty if no obstacle is known. */
+    static Optional<String> obstacle() {
+        Path java = MeasuringJvm.DEFAULT.java();
+        return Files.isExecutable(java)
+                ? noClasses
+                : Optional.of("there is no program " + java + " to start a process with");
+    }
+
     /**
      * Starts a process that opens the model.
      *
      * @throws IOException if no process can be started, or it cannot open the model
      */
+    static ProcessRunner start(ModelRequest model, Urgency urgency) throws IOException {
+        try {
+            return start(model, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency);
+        } catch (NoClassesException e) {
+            noClasses = Optional.of(e.getMessage());
+            throw e;
+        }
+    }
+
     static ProcessRunner start(ModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency)
             throws IOException {
         return start(model, jvm, limits, urgency, new Machine());
@@ -84,14 +128,15 @@ public final class ProcessRunner implements CandidateRunner {
 
     @Override
     public List<Set<Integer>> partitions() throws CandidateException, InterruptedException {
-        return ask(Messages.request(Messages.PARTITIONS), limits.prepare(), Messages::partitions);
+        Request request = new Request(Step.PARTITIONS, Candidate.cpu(-1), 0);
+        return ask(request, limits.prepare(), Messages::partitions);
     }
 
     @Override
     public Trial prepare(Candidate candidate) throws CandidateException, InterruptedException {
-        Optional<Trial> known = candidates.trial(candidate);
-        if (known.isPresent()) {
-            return known.get();
+        Prepared known = prepared.get(candidate);
+        if (known != null) {
+            return known.trial();
         }
         return blaming(candidate, () -> prepareInProcess(candidate));
     }
@@ -103,7 +148,8 @@ public final class ProcessRunner implements CandidateRunner {
                 candidate,
                 () -> {
                     long[] nanos = timing.time(() -> timeOnce(candidate, inferences));
-                    LongStream.of(nanos).forEach(time -> candidates.noteInference(candidate, time));
+                    long slowest = LongStream.of(nanos).max().orElse(0);
+                    prepared.computeIfPresent(candidate, (same, known) -> known.timed(slowest));
                     return nanos;
                 });
     }
@@ -112,10 +158,7 @@ public final class ProcessRunner implements CandidateRunner {
             throws CandidateException, InterruptedException {
         long[] nanos =
                 askPrepared(
-                        Messages.TIME,
-                        candidate,
-                        inferences,
-                        json -> Messages.nanos(json, inferences));
+                        Step.TIME, candidate, inferences, json -> Messages.nanos(json, inferences));
         return new UndisturbedTiming.Timing(nanos, lastPart);
     }
 
@@ -123,8 +166,7 @@ public final class ProcessRunner implements CandidateRunner {
     public long[] timeEachShape(Candidate candidate)
             throws CandidateException, InterruptedException {
         return blaming(
-                candidate,
-                () -> askPrepared(Messages.TIME_EACH_SHAPE, candidate, 1, Messages::nanos));
+                candidate, () -> askPrepared(Step.TIME_EACH_SHAPE, candidate, 1, Messages::nanos));
     }
 
     @Override
@@ -142,21 +184,18 @@ public final class ProcessRunner implements CandidateRunner {
             throws CandidateException, InterruptedException {
         return blaming(
                 candidate,
-                () -> askPrepared(Messages.PROFILE, candidate, inferences, Messages::nodeTimes));
+                () -> askPrepared(Step.PROFILE, candidate, inferences, Messages::nodeTimes));
     }
 
     @Override
     public void release(Candidate candidate) {
-        boolean there = candidates.isInProcess(candidate);
-        candidates.forget(candidate);
+        boolean there = isInProcess(candidate);
+        prepared.remove(candidate);
         if (!there || child.isClosed()) {
             return;
         }
         try {
-            ask(
-                    Messages.request(Messages.RELEASE, candidate),
-                    limits.leastTiming(),
-                    Function.identity());
+            ask(new Request(Step.RELEASE, candidate, 0), limits.leastTiming(), Function.identity());
         } catch (CandidateException e) {
             logger.debug("while releasing {}", candidate, e);
         } catch (InterruptedException e) {
@@ -175,17 +214,17 @@ public final class ProcessRunner implements CandidateRunner {
         return child.pid();
     }
 
-    private interface Step<T> {
+    private interface Action<T> {
         T run() throws CandidateException, InterruptedException;
     }
 
     /** A failed candidate is no longer prepared. */
-    private <T> T blaming(Candidate candidate, Step<T> step)
+    private <T> T blaming(Candidate candidate, Action<T> action)
             throws CandidateException, InterruptedException {
         try {
-            return step.run();
+            return action.run();
         } catch (CandidateException e) {
-            candidates.forget(candidate);
+            prepared.remove(candidate);
             throw e;
         }
     }
@@ -196,11 +235,23 @@ public final class ProcessRunner implements CandidateRunner {
         long start = System.nanoTime();
         Trial trial =
                 ask(
-                        Messages.request(Messages.PREPARE, candidate),
+                        new Request(Step.PREPARE, candidate, 0),
                         limits.prepare(),
-                        Messages::trial);
+                        json -> RecordJson.read(json, Trial.class));
         long nanos = (System.nanoTime() - start) / Math.max(1, trial.inferences());
-        return candidates.add(candidate, trial, nanos);
+        Prepared now = new Prepared(trial, nanos, child.pid().orElseThrow());
+        return prepared.merge(
+                        candidate,
+                        now,
+                        (before, after) ->
+                                new Prepared(before.trial(), before.slowestNanos(), after.pid())
+                                        .timed(nanos))
+                .trial();
+    }
+
+    private boolean isInProcess(Candidate candidate) {
+        Prepared known = prepared.get(candidate);
+        return known != null && child.pid().equals(Optional.of(known.pid()));
     }
 
     /**
@@ -214,7 +265,8 @@ public final class ProcessRunner implements CandidateRunner {
             String message =
                     "%d MB of memory are left, another candidate may need %d"
                             .formatted(free >> 20, needed >> 20);
-            if (candidates.countInProcess() < MemoryNeed.CANDIDATES) {
+            long others = prepared.keySet().stream().filter(this::isInProcess).count();
+            if (others < MemoryNeed.CANDIDATES) {
                 throw new NoRoomException(message, false);
             }
             throw new CandidateException(Kind.REFUSED, message);
@@ -222,18 +274,18 @@ public final class ProcessRunner implements CandidateRunner {
     }
 
     private <T> T askPrepared(
-            String step, Candidate candidate, int inferences, Function<JsonElement, T> reader)
+            Step step, Candidate candidate, int inferences, Function<JsonElement, T> reader)
             throws CandidateException, InterruptedException {
-        if (!candidates.isInProcess(candidate)) {
+        if (!isInProcess(candidate)) {
             Trial unused = prepareInProcess(candidate);
         }
         return ask(
-                Messages.request(step, candidate, inferences),
-                limits.timing(inferences, candidates.slowestNanos(candidate)),
+                new Request(step, candidate, inferences),
+                limits.timing(inferences, prepared.get(candidate).slowestNanos()),
                 reader);
     }
 
-    private <T> T ask(JsonObject request, Duration patience, Function<JsonElement, T> reader)
+    private <T> T ask(Request request, Duration patience, Function<JsonElement, T> reader)
             throws CandidateException, InterruptedException {
         Answer answer;
         try {
@@ -253,7 +305,7 @@ public final class ProcessRunner implements CandidateRunner {
             try {
                 return reader.apply(result.value());
             } catch (RuntimeException e) {
-                endProcess();
+                child.end();
                 throw new CandidateException(
                         Kind.CRASHED, "the process sent an invalid answer: " + e);
             }
@@ -263,7 +315,7 @@ public final class ProcessRunner implements CandidateRunner {
         if (answer instanceof Answer.Failure failure) {
             throw new CandidateException(kind(failure), failure.message());
         }
-        endProcess();
+        child.end();
         if (answer instanceof Answer.Lost lost && lost.end() != End.OTHER) {
             throw MeasuringChild.noRoom("the process to measure in " + lost.how(), lost);
         }
@@ -274,7 +326,7 @@ public final class ProcessRunner implements CandidateRunner {
                 Kind.TIMED_OUT, "no answer in %.0f s".formatted(patience.toMillis() / 1e3));
     }
 
-    private Answer askAsGuest(MeasuringChild process, JsonObject request, Duration patience)
+    private Answer askAsGuest(MeasuringChild process, Request request, Duration patience)
             throws InterruptedException {
         if (urgency == Urgency.AWAITED) {
             return process.ask(request, patience);
@@ -292,10 +344,5 @@ public final class ProcessRunner implements CandidateRunner {
             }
         }
         return Kind.REFUSED;
-    }
-
-    private void endProcess() {
-        candidates.forgetProcess();
-        child.end();
     }
 }

@@ -3,20 +3,12 @@ package org.djlplan.memplan.internal.measure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.config.PlanOptions;
-import org.djlplan.memplan.internal.measure.ChildClasses.NoClassesException;
-import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -48,9 +40,6 @@ public record TfLiteDelegableModel(
     /** Changes when earlier measurements are not comparable with new ones. */
     private static final String METHOD = "3";
 
-    /** Why no process can be started; it does not change while this JVM runs. */
-    private static volatile Optional<String> noProcess = Optional.empty();
-
     /** A model at the shapes in its file. */
     public TfLiteDelegableModel(
             Path file,
@@ -72,7 +61,7 @@ public record TfLiteDelegableModel(
 
     /** Returns whether the delegate can be measured at other shapes than those in the file. */
     public boolean isMeasurableAtOtherShapes() {
-        return trusted() && library.offersTransientBuffers();
+        return Delegates.isPartOfEngine(delegate()) && library.offersTransientBuffers();
     }
 
     /** Returns the same model at other shapes of its inputs. */
@@ -107,11 +96,6 @@ public record TfLiteDelegableModel(
     }
 
     @Override
-    public boolean trusted() {
-        return Delegates.isPartOfEngine(delegate());
-    }
-
-    @Override
     public boolean offersTransientBuffers() {
         return delegate().equals(Delegates.XNNPACK) && library.offersTransientBuffers();
     }
@@ -126,15 +110,6 @@ public record TfLiteDelegableModel(
                         .put("measuring", METHOD);
         mix.ifPresent(m -> facts.put(SHAPES, m.toString()));
         return facts.buildOrThrow();
-    }
-
-    @Override
-    public List<Set<Integer>> partitions() throws CandidateException {
-        try {
-            return CandidateInterpreters.partitions(file, identity, delegate());
-        } catch (IOException | UnplannableException e) {
-            throw new CandidateException(Kind.REFUSED, file + ": " + e.getMessage());
-        }
     }
 
     @Override
@@ -161,20 +136,12 @@ public record TfLiteDelegableModel(
         OpenModelRequest measured =
                 new OpenModelRequest(
                         file, identity, delegate(), tolerance, library.file(), need(), mix);
-        try {
-            return ProcessRunner.start(measured, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency);
-        } catch (NoClassesException e) {
-            noProcess = Optional.of(e.getMessage());
-            throw e;
-        }
+        return ProcessRunner.start(measured, urgency);
     }
 
     @Override
     public Optional<String> obstacle() {
-        Path java = MeasuringJvm.DEFAULT.java();
-        return Files.isExecutable(java)
-                ? noProcess
-                : Optional.of("there is no program " + java + " to start a process with");
+        return ProcessRunner.obstacle();
     }
 
     /**

@@ -1,14 +1,11 @@
 package org.djlplan.memplan.internal.measure;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.internal.measure.ChildClasses.NoClassesException;
-import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.internal.rewrite.Recipe;
 import org.djlplan.memplan.internal.rewrite.SampledRequests;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -41,9 +38,6 @@ public record TorchDelegableModel(
     /** Changes when earlier measurements are not comparable with new ones. */
     private static final String METHOD = "1";
 
-    /** Why no process can be started; it does not change while this JVM runs. */
-    private static volatile Optional<String> noProcess = Optional.empty();
-
     /** Returns the same model with other requests to measure it. */
     public TorchDelegableModel with(SampledRequests others) {
         return new TorchDelegableModel(file, identity, cacheFolder, threads, libtorch, others);
@@ -70,24 +64,15 @@ public record TorchDelegableModel(
     }
 
     @Override
-    public boolean trusted() {
-        return true;
-    }
-
-    @Override
     public Map<String, String> facts() {
         return ImmutableMap.of("engine", ENGINE, "native", libtorch, "measuring", METHOD);
     }
 
     @Override
     public Optional<String> obstacle() {
-        Path java = MeasuringJvm.DEFAULT.java();
-        if (!Files.isExecutable(java)) {
-            return Optional.of("there is no program " + java + " to start a process with");
-        }
         return requests.measured().isEmpty()
                 ? Optional.of("no inputs are known with which it could be measured")
-                : noProcess;
+                : ProcessRunner.obstacle();
     }
 
     @Override
@@ -101,15 +86,8 @@ public record TorchDelegableModel(
 
     @Override
     public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
-        try {
-            return ProcessRunner.start(
-                    new TorchModelRequest(file, identity, requests, tolerance, threads, need()),
-                    MeasuringJvm.DEFAULT,
-                    Limits.of(urgency),
-                    urgency);
-        } catch (NoClassesException e) {
-            noProcess = Optional.of(e.getMessage());
-            throw e;
-        }
+        return ProcessRunner.start(
+                new TorchModelRequest(file, identity, requests, tolerance, threads, need()),
+                urgency);
     }
 }

@@ -288,8 +288,7 @@ final class KernelRuns implements AutoCloseable {
             throw new CancellationException("interrupted");
         }
         Candidate candidate = new Candidate(selected.steps(), setting.threads());
-        if (!Entry.Acceptance.of(cpu.graph().graph(), kernels.tolerance())
-                .admits(candidate, errors)) {
+        if (!Entry.accepts(kernels.tolerance(), candidate, errors)) {
             logger.info(
                     "{}: outputs differ with {} operators delegated: {}",
                     name(),

@@ -26,7 +26,7 @@ public final class FileReplacement {
 
     /** Makes a file. */
     @FunctionalInterface
-    interface Content {
+    public interface Content {
 
         /**
          * Writes all of it.
@@ -40,12 +40,11 @@ public final class FileReplacement {
      * Replaces the content of a file in an existing folder. If that fails, the file is unchanged.
      * Temporary files of killed JVMs in the folder are removed.
      *
-     * @return whether the file is new
      * @throws IOException if the folder or the content fails, or the file's name belongs to
      *     something else, such as a link
      */
-    public static boolean replace(Path file, ByteSource content) throws IOException {
-        return replace(file, temporary -> copy(content, temporary));
+    public static void replace(Path file, ByteSource content) throws IOException {
+        replace(file, temporary -> copy(content, temporary));
     }
 
     private static void copy(ByteSource content, Path file) throws IOException {
@@ -62,9 +61,8 @@ public final class FileReplacement {
      * Replaces a file by content that is written piece by piece, because it should not be in memory
      * at once.
      */
-    static boolean replace(Path file, Content content) throws IOException {
-        boolean isNew = Files.notExists(file, LinkOption.NOFOLLOW_LINKS);
-        if (!isNew && !KeptFolders.isFile(file)) {
+    static void replace(Path file, Content content) throws IOException {
+        if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !KeptFolders.isFile(file)) {
             throw new FileSystemException(file.toString(), null, "not a file");
         }
         removeAbandoned(file.toAbsolutePath().getParent());
@@ -83,7 +81,6 @@ public final class FileReplacement {
             }
             throw e;
         }
-        return isNew;
     }
 
     /**

@@ -1,19 +1,13 @@
 package org.djlplan.memplan.internal.store;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
-import org.djlplan.thirdparty.guava.io.ByteSource;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Computes fingerprints of files over all bytes, and caches them: a file is read again only after
@@ -32,9 +26,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class Fingerprints {
 
-    private static final Logger logger = LoggerFactory.getLogger(Fingerprints.class);
-
     private static final String FOLDER = "fingerprints";
+
+    private static final Format<Fingerprint> FORMAT =
+            new Format<>("fingerprint", 2, Fingerprint.class);
 
     /** More files than an application loads; each entry takes half a kilobyte. */
     private static final int MOST_FILES = 1024;
@@ -47,8 +42,7 @@ public final class Fingerprints {
     /** How often a file is read again because it changes meanwhile. */
     private static final int MOST_READS = 3;
 
-    private final Path folder;
-    private final StoredFile<Fingerprint> format = new StoredFile<>(new FingerprintCodec());
+    private final FolderStore<Fingerprint> cached;
     private final Optional<ReadPages> pages;
 
     /** Receives the parts of a file that were read and need not stay in memory. */
@@ -75,7 +69,10 @@ public final class Fingerprints {
     }
 
     private Fingerprints(Path cacheFolder, Optional<ReadPages> pages) {
-        folder = cacheFolder.toAbsolutePath().resolve(FOLDER);
+        Path folder = cacheFolder.toAbsolutePath();
+        KeptFolders folders =
+                new KeptFolders(folder.resolve(FOLDER), folder.resolve("djlplan").resolve(FOLDER));
+        cached = new FolderStore<>(FORMAT, folders, MOST_FILES);
         this.pages = pages;
     }
 
@@ -87,14 +84,15 @@ public final class Fingerprints {
     public Fingerprint of(Path file) throws IOException {
         Path real = file.toRealPath();
         FileIdentity before = FileIdentity.of(real);
-        Optional<Fingerprint> known = remembered(real);
-        if (known.isPresent() && known.get().identity().equals(before)) {
+        Optional<Fingerprint> known =
+                cached.load(key(real)).filter(found -> found.identity().equals(before));
+        if (known.isPresent()) {
             return known.get();
         }
         boolean settled = before.isSettled();
         Fingerprint computed = computed(real, before);
         if (settled && computed.identity().equals(before)) {
-            remember(real, computed);
+            cached.save(key(real), computed);
         }
         return computed;
     }
@@ -129,7 +127,7 @@ public final class Fingerprints {
         Path real = file.toRealPath();
         Fingerprint computed = computed(real, FileIdentity.of(real));
         if (computed.identity().hasChangeTime()) {
-            remember(real, computed);
+            cached.save(key(real), computed);
         }
         return computed;
     }
@@ -174,38 +172,6 @@ public final class Fingerprints {
     }
 
     private static StoreKey key(Path file) {
-        Path name = file.getFileName();
-        return new StoreKey(
-                name == null ? "file" : name.toString(), ImmutableMap.of("path", file.toString()));
-    }
-
-    private Optional<Fingerprint> remembered(Path file) {
-        StoreKey key = key(file);
-        Path place = folder.resolve(format.nameOf(key));
-        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS) || !KeptFolders.isFile(place)) {
-            return Optional.empty();
-        }
-        try (InputStream in = Files.newInputStream(place, LinkOption.NOFOLLOW_LINKS)) {
-            return format.read(key, in);
-        } catch (IOException | RuntimeException e) {
-            logger.debug("{} is of no use", place, e);
-            return Optional.empty();
-        }
-    }
-
-    private void remember(Path file, Fingerprint fingerprint) {
-        try {
-            StoreKey key = key(file);
-            Files.createDirectories(folder);
-            boolean isNew =
-                    FileReplacement.replace(
-                            folder.resolve(format.nameOf(key)),
-                            ByteSource.wrap(format.toBytes(key, fingerprint)));
-            if (isNew) {
-                KeptFolders.evict(folder, name -> name.endsWith(".json"), MOST_FILES);
-            }
-        } catch (IOException | RuntimeException e) {
-            logger.debug("{} will be read again", file, e);
-        }
+        return new StoreKey("file", ImmutableMap.of("path", file.toString()));
     }
 }

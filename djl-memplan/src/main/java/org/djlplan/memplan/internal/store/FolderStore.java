@@ -1,5 +1,8 @@
 package org.djlplan.memplan.internal.store;
 
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -13,30 +16,29 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Predicate;
 import org.djlplan.thirdparty.guava.base.Ascii;
 import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.io.ByteSource;
-import org.djlplan.thirdparty.guava.io.ByteStreams;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stores every value in a separate file, in the folder {@code .djlplan} beside the model or, if
- * that folder is not writable, in a cache folder. DJL ignores files whose names begin with a dot
- * when it searches for a model.
+ * Stores values of one kind across runs of the JVM, every value in a separate file, in the folder
+ * {@code .djlplan} beside the model or, if that folder is not writable, in a cache folder. DJL
+ * ignores files whose names begin with a dot when it searches for a model.
  *
- * <p>A file in the cache is newer than a file of the same name beside the model, because it is
- * written only if the file beside the model cannot be written, and removed as soon as that file is
- * written. So the cache is read first.
+ * <p>Faults of a file, a folder or a disk never cause an exception: one warning reports them, and
+ * the value is made again.
  *
- * <p>At most {@value KeptFolders#MOST_FILES} values of a kind are stored for each model. A file's
+ * <p>At most {@value KeptFolders#MOST_FILES} values are stored for each model. A file's
  * modification time is its last use.
  *
  * <p>Safe for use by several threads and JVMs.
+ *
+ * @param <T> the kind of value
  */
-public final class FolderStore<T> implements Store<T> {
+public final class FolderStore<T extends Record> {
 
     private static final Logger logger = LoggerFactory.getLogger(FolderStore.class);
 
@@ -45,39 +47,40 @@ public final class FolderStore<T> implements Store<T> {
 
     private static final Duration USE_NOTED_AFTER = Duration.ofHours(1);
 
-    private final Codec<T> codec;
-    private final StoredFile<T> format;
+    private final Format<T> format;
     private final KeptFolders folders;
+    private final int mostFiles;
     private final Set<Path> reported = ConcurrentHashMap.newKeySet();
 
-    private FolderStore(Codec<T> codec, KeptFolders folders) {
-        this.codec = codec;
-        this.format = new StoredFile<>(codec);
+    FolderStore(Format<T> format, KeptFolders folders, int mostFiles) {
+        this.format = format;
         this.folders = folders;
+        this.mostFiles = mostFiles;
     }
 
     /**
      * Returns the store for the models in a folder. Creates nothing before the first value is
      * saved.
      *
-     * @param codec for the values
+     * @param format of the values
      * @param modelFolder the folder with the model's files
      * @param cacheFolder for values that cannot be stored in {@code modelFolder}; shared by all
      *     models
      */
-    public static <T> FolderStore<T> at(Codec<T> codec, Path modelFolder, Path cacheFolder) {
-        return new FolderStore<>(codec, KeptFolders.at(modelFolder, cacheFolder));
+    public static <T extends Record> FolderStore<T> at(
+            Format<T> format, Path modelFolder, Path cacheFolder) {
+        return new FolderStore<>(
+                format, KeptFolders.at(modelFolder, cacheFolder), KeptFolders.MOST_FILES);
     }
 
-    @Override
+    /** Returns the intact value that was saved under an equal key, if there is one. */
     public Optional<T> load(StoreKey key) {
-        String name = format.nameOf(key);
         for (Path folder : readable()) {
-            Path file = folder.resolve(name);
-            Optional<Kept<T>> kept = read(file, key::equals);
-            if (kept.isPresent()) {
+            Path file = folder.resolve(format.nameOf(key));
+            Optional<T> value = read(file, in -> format.read(key, in));
+            if (value.isPresent()) {
                 noteUse(file);
-                return kept.map(Kept::value);
+                return value;
             }
         }
         return Optional.empty();
@@ -89,9 +92,9 @@ public final class FolderStore<T> implements Store<T> {
     }
 
     private List<Path> readable() {
-        for (Path link : folders.links()) {
-            if (reported.add(link)) {
-                logger.warn("{} is a link, which is not followed", link);
+        for (Path folder : folders.both()) {
+            if (Files.isSymbolicLink(folder) && reported.add(folder)) {
+                logger.warn("{} is a link, which is not followed", folder);
             }
         }
         return folders.newestFirst();
@@ -115,12 +118,19 @@ public final class FolderStore<T> implements Store<T> {
         for (Path folder : readable()) {
             for (Path file : files(folder, model)) {
                 String name = file.getFileName().toString();
-                read(file, key -> format.nameOf(key).equals(name))
+                read(file, in -> named(name, format.read(in)))
                         .filter(kept -> kept.key().model().equals(model))
                         .ifPresent(kept -> found.putIfAbsent(name, kept));
             }
         }
         return ImmutableList.copyOf(found.values());
+    }
+
+    private Kept<T> named(String name, Kept<T> kept) throws IOException {
+        if (!format.nameOf(kept.key()).equals(name)) {
+            throw new IOException("the " + format.kind() + " of another key");
+        }
+        return kept;
     }
 
     /** Returns whether a value of this kind is stored for a model, under any key. */
@@ -130,7 +140,7 @@ public final class FolderStore<T> implements Store<T> {
 
     private List<Path> files(Path folder, String model) {
         try {
-            return KeptFolders.files(folder, name -> format.mayBeOf(model, name));
+            return KeptFolders.files(folder, ReadableNames.namesOf(model, format.ending()));
         } catch (IOException e) {
             if (reported.add(folder)) {
                 logger.warn("{} cannot be read ({})", folder, reason(e));
@@ -146,22 +156,16 @@ public final class FolderStore<T> implements Store<T> {
      * @return empty if another thread holds the lock
      */
     public Optional<StoreLock> tryLock(StoreKey key) {
-        String name = format.nameOf(key) + LOCK;
-        return StoreLock.tryAcquire(
-                folders.beside().resolve(name),
-                List.of(
-                        () -> {
-                            folders.createBeside();
-                            return folders.beside().resolve(name);
-                        },
-                        () -> {
-                            folders.createCache();
-                            return folders.cache().resolve(name);
-                        }));
+        return StoreLock.tryAcquire(folders, format.nameOf(key) + LOCK);
+    }
+
+    /** Reads the content of a file. */
+    private interface Reader<R> {
+        R read(InputStream in) throws IOException;
     }
 
     /** Catches everything that the content of a file can make its reader throw. */
-    private Optional<Kept<T>> read(Path file, Predicate<StoreKey> belongs) {
+    private <R> Optional<R> read(Path file, Reader<R> reader) {
         try {
             if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
                 return Optional.empty();
@@ -171,65 +175,56 @@ public final class FolderStore<T> implements Store<T> {
                 throw new IOException("not a file");
             }
             long bytes = Files.size(file);
-            if (bytes > StoredFile.MOST_BYTES) {
-                throw new IOException(bytes + " bytes are too many for a " + codec.kind());
+            if (bytes > Format.MOST_BYTES) {
+                throw new IOException(bytes + " bytes are too many for a " + format.kind());
             }
             try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-                StoredFile.Result<T> result =
-                        format.read(ByteStreams.limit(in, StoredFile.MOST_BYTES));
-                if (result instanceof StoredFile.Usable<T> usable) {
-                    if (!belongs.test(usable.kept().key())) {
-                        throw new IOException("the " + codec.kind() + " of another key");
-                    }
-                    return Optional.of(usable.kept());
-                }
-                if (result instanceof StoredFile.OtherVersion<T> other && reported.add(file)) {
-                    logger.info(
-                            "{} has version {} of the format, not {}; it will be made again",
-                            file,
-                            other.version(),
-                            codec.version());
-                }
+                return Optional.of(reader.read(in));
             }
         } catch (IOException | RuntimeException e) {
             if (reported.add(file)) {
                 logger.warn("{} cannot be used ({}); it will be made again", file, reason(e));
             }
+            return Optional.empty();
         }
-        return Optional.empty();
     }
 
-    @Override
+    /**
+     * Saves a value, replacing one that was saved under an equal key. If the model has too many
+     * values, the least recently used ones are removed.
+     */
     public void save(StoreKey key, T value) {
-        String name = format.nameOf(key);
         try {
-            ByteSource content = ByteSource.wrap(format.toBytes(key, value));
-            KeptFolders.Written written = folders.write(name, content);
+            byte[] content = format.toBytes(key, value);
+            KeptFolders.Written written =
+                    folders.write(
+                            format.nameOf(key),
+                            file -> Files.write(file, content, CREATE_NEW, WRITE));
             reported.remove(written.file());
-            if (written.isNew()) {
-                tidy(written.file().getParent(), key.model());
-            }
+            tidy(written.file().getParent(), key.model());
             if (written.notBeside().isPresent() && reported.add(folders.beside())) {
                 logger.info(
                         "A {} is stored in {}, not beside the model ({})",
-                        codec.kind(),
+                        format.kind(),
                         folders.cache(),
                         reason(written.notBeside().get()));
             }
         } catch (IOException | RuntimeException e) {
             if (reported.add(folders.cache())) {
                 logger.warn(
-                        "The {} of {} cannot be stored ({})", codec.kind(), key.model(), reason(e));
+                        "The {} of {} cannot be stored ({})",
+                        format.kind(),
+                        key.model(),
+                        reason(e));
             }
         }
     }
 
-    /** Removes the least recently used files of a model. */
     private void tidy(Path folder, String model) {
         try {
-            KeptFolders.evict(folder, name -> format.mayBeOf(model, name));
-            KeptFolders.evict(
-                    folder, name -> ReadableNames.mayBeOf(model, name, codec.ending() + LOCK));
+            for (String ending : List.of(format.ending(), format.ending() + LOCK)) {
+                KeptFolders.evict(folder, ReadableNames.namesOf(model, ending), mostFiles);
+            }
         } catch (IOException e) {
             // Another JVM may be removing the same files.
             logger.debug("{} is not tidied", folder, e);
@@ -242,8 +237,8 @@ public final class FolderStore<T> implements Store<T> {
      * @throws IOException if the folder does not exist or cannot be written
      */
     public void copyTo(Path folder, StoreKey key, T value) throws IOException {
-        ByteSource content = ByteSource.wrap(format.toBytes(key, value));
-        boolean unused = FileReplacement.replace(folder.resolve(format.nameOf(key)), content);
+        FileReplacement.replace(
+                folder.resolve(format.nameOf(key)), ByteSource.wrap(format.toBytes(key, value)));
     }
 
     /** Removes a value; does nothing if there is none. */

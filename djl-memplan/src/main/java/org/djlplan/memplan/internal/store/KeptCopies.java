@@ -1,14 +1,14 @@
 package org.djlplan.memplan.internal.store;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
@@ -22,30 +22,52 @@ import org.slf4j.LoggerFactory;
  * it: the least recently used files are removed.
  *
  * <p>One process makes a file while others wait for it. The system frees the lock of a killed
- * process, and the next process that makes a file of the model removes the remains.
+ * process, and the next process that makes the file removes the remains.
  */
 public final class KeptCopies {
 
     private static final Logger logger = LoggerFactory.getLogger(KeptCopies.class);
 
     private static final String LOCK = ".lock";
-    private static final KeptCopyCodec CODEC = new KeptCopyCodec();
+    private static final Format<Copy> FORMAT = new Format<>("copy", 3, Copy.class);
 
     /**
      * After this time a waiting process makes the file, too, because the first process may hang.
      */
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
 
+    private static final FileTime NEWEST = FileTime.from(Instant.MAX);
+
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
 
     private final Path model;
     private final KeptFolders folders;
-    private final FolderStore<KeptCopy> known;
+    private final FolderStore<Copy> known;
     private final Fingerprints fingerprints;
     private final String ending;
 
     /** An unchanged stored file with its description. */
-    public record Found(Path file, KeptCopy copy) {}
+    public record Found(Path file, Copy copy) {}
+
+    /**
+     * The description of a file.
+     *
+     * @param bytes its size
+     * @param content of its {@link Fingerprint}
+     * @param derivedBeginBytes offset of the data that kernels derive from weights; 0 if there is
+     *     none
+     */
+    public record Copy(long bytes, String content, long derivedBeginBytes) {
+
+        public Copy {
+            checkArgument(bytes > 0, "a file of %s bytes", bytes);
+            checkArgument(
+                    derivedBeginBytes >= 0 && derivedBeginBytes < bytes,
+                    "a part at %s of %s",
+                    derivedBeginBytes,
+                    bytes);
+        }
+    }
 
     /** Makes a file. */
     @FunctionalInterface
@@ -70,14 +92,14 @@ public final class KeptCopies {
         Path absolute = model.toAbsolutePath();
         this.model = absolute;
         folders = KeptFolders.at(absolute.getParent(), cacheFolder);
-        known = FolderStore.at(CODEC, absolute.getParent(), cacheFolder);
+        known = FolderStore.at(FORMAT, absolute.getParent(), cacheFolder);
         this.fingerprints = fingerprints;
         this.ending = ending;
     }
 
     private String nameOf(StoreKey key) {
         String known = this.known.nameOf(key);
-        return known.substring(0, known.length() - CODEC.ending().length()) + ending;
+        return known.substring(0, known.length() - FORMAT.ending().length()) + ending;
     }
 
     /**
@@ -116,7 +138,7 @@ public final class KeptCopies {
 
     /** Returns the lock of a file; empty if another process still holds it after some time. */
     private Optional<StoreLock> await(String name) throws IOException {
-        Optional<StoreLock> lock = tryLock(name);
+        Optional<StoreLock> lock = StoreLock.tryAcquire(folders, name + LOCK);
         if (lock.isEmpty()) {
             logger.info("{} is being made: waiting for it", name);
         }
@@ -128,48 +150,31 @@ public final class KeptCopies {
                 Thread.currentThread().interrupt();
                 throw new InterruptedIOException("interrupted while " + name + " is being made");
             }
-            lock = tryLock(name);
+            lock = StoreLock.tryAcquire(folders, name + LOCK);
         }
         return lock;
     }
 
-    private Optional<StoreLock> tryLock(String name) {
-        String lock = name + LOCK;
-        return StoreLock.tryAcquire(
-                folders.beside().resolve(lock),
-                List.of(
-                        () -> {
-                            folders.createBeside();
-                            return folders.beside().resolve(lock);
-                        },
-                        () -> {
-                            folders.createCache();
-                            return folders.cache().resolve(lock);
-                        }));
-    }
-
-    /** Removes partial files of the model that killed processes left. */
+    /** Removes partial files that killed processes left, and old locks of the model. */
     private void removeLeftOvers(StoreKey key) {
+        String name = nameOf(key);
         for (Path folder : folders.newestFirst()) {
             try {
-                for (Path file : KeptFolders.files(folder, ReadableNames::isTemporary)) {
-                    String name = ReadableNames.ofTemporary(file.getFileName().toString());
-                    if (ReadableNames.mayBeOf(key.model(), name, ending)
-                            && (name.equals(nameOf(key)) || isNotBeingMade(name))) {
-                        Files.deleteIfExists(file);
-                    }
+                for (Path file :
+                        KeptFolders.files(
+                                folder,
+                                each ->
+                                        each.startsWith(name + '.')
+                                                && ReadableNames.isTemporary(each))) {
+                    Files.deleteIfExists(file);
                 }
                 KeptFolders.evict(
-                        folder, name -> ReadableNames.mayBeOf(key.model(), name, ending + LOCK));
+                        folder,
+                        ReadableNames.namesOf(key.model(), ending + LOCK),
+                        KeptFolders.MOST_FILES);
             } catch (IOException e) {
                 logger.debug("{} is not tidied", folder, e);
             }
-        }
-    }
-
-    private boolean isNotBeingMade(String name) {
-        try (StoreLock lock = tryLock(name).orElse(null)) {
-            return lock != null && lock.acrossProcesses();
         }
     }
 
@@ -177,7 +182,7 @@ public final class KeptCopies {
      * @param loud whether to log a file that is not intact
      */
     private Optional<Found> find(StoreKey key, boolean loud) {
-        Optional<KeptCopy> copy = known.load(key);
+        Optional<Copy> copy = known.load(key);
         if (copy.isEmpty()) {
             return Optional.empty();
         }
@@ -200,7 +205,7 @@ public final class KeptCopies {
         return Optional.empty();
     }
 
-    private Optional<Found> intact(Path file, KeptCopy copy) {
+    private Optional<Found> intact(Path file, Copy copy) {
         try {
             // A file of another size need not be read.
             return Files.size(file) == copy.bytes()
@@ -218,26 +223,17 @@ public final class KeptCopies {
         String name = nameOf(key);
         long[] derivedBegin = {0};
         Path file =
-                folders.write(
-                                name,
-                                place ->
-                                        FileReplacement.replace(
-                                                place,
-                                                temporary ->
-                                                        derivedBegin[0] =
-                                                                maker.make(temporary).orElse(0)))
-                        .file();
-        KeptCopy copy =
-                new KeptCopy(
-                        Files.size(file), fingerprints.ofMade(file).content(), derivedBegin[0]);
+                folders.write(name, place -> derivedBegin[0] = maker.make(place).orElse(0)).file();
+        Copy copy =
+                new Copy(Files.size(file), fingerprints.ofMade(file).content(), derivedBegin[0]);
         known.save(key, copy);
         try {
             KeptFolders.evict(
                     file.getParent(),
-                    other -> ReadableNames.mayBeOf(key.model(), other, ending),
-                    this::lastUse,
-                    quotaBytes,
-                    file);
+                    ReadableNames.namesOf(key.model(), ending),
+                    other -> other.equals(file) ? NEWEST : lastUse(other),
+                    Files::size,
+                    quotaBytes);
         } catch (IOException e) {
             logger.debug("Nothing is removed beside {}", file, e);
         }
@@ -251,7 +247,7 @@ public final class KeptCopies {
     private Path useOf(Path file) {
         String name = file.getFileName().toString();
         String stem = name.substring(0, name.length() - ending.length());
-        return file.resolveSibling(stem + CODEC.ending());
+        return file.resolveSibling(stem + FORMAT.ending());
     }
 
     private void noteUse(Path file) {
@@ -268,7 +264,7 @@ public final class KeptCopies {
     /** A file without a description is never found, so it is removed first. */
     private FileTime lastUse(Path file) {
         try {
-            return Files.getLastModifiedTime(useOf(file), LinkOption.NOFOLLOW_LINKS);
+            return KeptFolders.modified(useOf(file));
         } catch (IOException e) {
             return FileTime.fromMillis(0);
         }

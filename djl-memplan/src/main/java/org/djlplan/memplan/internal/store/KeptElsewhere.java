@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param <T> the kind of value
  */
-public final class KeptElsewhere<T> {
+public final class KeptElsewhere<T extends Record> {
 
     private static final Logger logger = LoggerFactory.getLogger(KeptElsewhere.class);
 
@@ -44,8 +44,7 @@ public final class KeptElsewhere<T> {
     /** Limit of the entries with the right name in a zip. */
     private static final int MOST_ENTRIES = 64;
 
-    private final Codec<T> codec;
-    private final StoredFile<T> format;
+    private final Format<T> format;
     private final Path location;
     private final long mostTarBytes;
     private final AtomicBoolean reported = new AtomicBoolean();
@@ -53,14 +52,13 @@ public final class KeptElsewhere<T> {
     /**
      * @param location of the folder or archive; it may be a link, but entries in it may not
      */
-    public KeptElsewhere(Codec<T> codec, Path location) {
-        this(codec, location, MOST_TAR_BYTES);
+    public KeptElsewhere(Format<T> format, Path location) {
+        this(format, location, MOST_TAR_BYTES);
     }
 
-    KeptElsewhere(Codec<T> codec, Path location, long mostTarBytes) {
+    KeptElsewhere(Format<T> format, Path location, long mostTarBytes) {
         this.mostTarBytes = mostTarBytes;
-        this.codec = codec;
-        this.format = new StoredFile<>(codec);
+        this.format = format;
         this.location = location;
     }
 
@@ -156,12 +154,12 @@ public final class KeptElsewhere<T> {
 
     private Optional<T> read(StoreKey key, InputStream in) {
         try {
-            return format.read(key, in);
+            return Optional.of(format.read(key, in));
         } catch (IOException | RuntimeException e) {
             if (!reported.getAndSet(true)) {
                 logger.warn(
                         "The {} of {} in {} cannot be used ({})",
-                        codec.kind(),
+                        format.kind(),
                         key.model(),
                         location,
                         FolderStore.reason(e));

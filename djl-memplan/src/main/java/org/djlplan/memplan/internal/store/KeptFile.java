@@ -19,29 +19,20 @@ public final class KeptFile {
     private final String name;
     private final String ending;
 
-    private KeptFile(KeptFolders folders, String model, String name, String ending) {
-        this.folders = folders;
-        this.model = model;
-        this.name = name;
-        this.ending = ending;
-    }
-
     /**
-     * Returns the handle of a file that need not exist.
+     * Creates the handle of a file that need not exist.
      *
      * @param model the model's file
      * @param cacheFolder for the file if it cannot be stored beside the model
      * @param variant distinguishes files made from the same model
      * @param ending of the file's name
      */
-    public static KeptFile of(Path model, Path cacheFolder, String variant, String ending) {
+    public KeptFile(Path model, Path cacheFolder, String variant, String ending) {
         Path absolute = model.toAbsolutePath();
-        String modelName = absolute.getFileName().toString();
-        return new KeptFile(
-                KeptFolders.at(absolute.getParent(), cacheFolder),
-                modelName,
-                ReadableNames.of(modelName, modelName + '\0' + variant) + ending,
-                ending);
+        folders = KeptFolders.at(absolute.getParent(), cacheFolder);
+        this.model = absolute.getFileName().toString();
+        name = ReadableNames.of(this.model, this.model + '\0' + variant) + ending;
+        this.ending = ending;
     }
 
     /** Returns the existing files, the newest first, without links. */
@@ -52,14 +43,6 @@ public final class KeptFile {
                 .toList();
     }
 
-    /** Writes a file atomically. */
-    @FunctionalInterface
-    public interface Writing {
-
-        /** Writes a file to a path, where a file may already exist. */
-        void writeTo(Path file) throws IOException;
-    }
-
     /**
      * Writes the file atomically; readers that have an older file open keep reading that file. If a
      * model has too many files with this ending, the oldest ones are removed.
@@ -68,19 +51,13 @@ public final class KeptFile {
      * @return where it is
      * @throws IOException if no place is writable, or the content cannot be written
      */
-    public Path replace(Writing content) throws IOException {
-        Path written =
-                folders.write(
-                                name,
-                                file -> {
-                                    boolean isNew = !KeptFolders.isFile(file);
-                                    content.writeTo(file);
-                                    return isNew;
-                                })
-                        .file();
+    public Path replace(FileReplacement.Content content) throws IOException {
+        Path written = folders.write(name, content).file();
         try {
             KeptFolders.evict(
-                    written.getParent(), other -> ReadableNames.mayBeOf(model, other, ending));
+                    written.getParent(),
+                    ReadableNames.namesOf(model, ending),
+                    KeptFolders.MOST_FILES);
         } catch (IOException e) {
             logger.debug("Nothing is removed beside {}", written, e);
         }

@@ -13,9 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.function.Predicate;
-import org.djlplan.thirdparty.guava.io.ByteSource;
 
 /**
  * The two folders for files of the models in one folder. A file in the cache is newer than a file
@@ -39,10 +37,9 @@ record KeptFolders(Path beside, Path cache) {
     /**
      * A file that was written.
      *
-     * @param isNew whether it replaced no file
      * @param notBeside why it is in the cache; empty if it is beside the model
      */
-    record Written(Path file, boolean isNew, Optional<Exception> notBeside) {}
+    record Written(Path file, Optional<Exception> notBeside) {}
 
     /**
      * Returns the folders for a model folder. Creates nothing before the first file is written.
@@ -66,6 +63,11 @@ record KeptFolders(Path beside, Path cache) {
         return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
     }
 
+    /** Returns both folders, in the order in which they are tried for writing. */
+    List<Path> both() {
+        return List.of(beside, cache);
+    }
+
     /** Returns the existing folders that are not links, in the order of the search. */
     List<Path> newestFirst() {
         List<Path> folders = new ArrayList<>();
@@ -77,80 +79,44 @@ record KeptFolders(Path beside, Path cache) {
         return folders;
     }
 
-    /** Returns the folders that are links. */
-    List<Path> links() {
-        return List.of(cache, beside).stream().filter(Files::isSymbolicLink).toList();
-    }
-
     /**
-     * Writes a file beside the model or, if that fails, into the cache.
-     *
-     * @throws IOException if neither is writable
-     */
-    Written write(String name, ByteSource content) throws IOException {
-        return write(name, file -> FileReplacement.replace(file, content));
-    }
-
-    /** Moves or writes a file to its place. */
-    @FunctionalInterface
-    interface Placing {
-
-        /** Returns whether the file is new. */
-        boolean place(Path file) throws IOException;
-    }
-
-    /**
-     * The same as {@link #write(String, ByteSource)}.
+     * Writes a file atomically, beside the model or, if that fails, into the cache.
      *
      * @param content called again for the cache if the first place is not writable
+     * @throws IOException if neither is writable
      */
-    Written write(String name, Placing content) throws IOException {
+    Written write(String name, FileReplacement.Content content) throws IOException {
         try {
-            createBeside();
-            boolean isNew = content.place(beside.resolve(name));
-            if (Files.isDirectory(cache, LinkOption.NOFOLLOW_LINKS)) {
-                Path older = cache.resolve(name);
-                if (isFile(older)) {
-                    Files.deleteIfExists(older);
-                }
+            create(beside);
+            FileReplacement.replace(beside.resolve(name), content);
+            Path older = cache.resolve(name);
+            if (Files.isDirectory(cache, LinkOption.NOFOLLOW_LINKS) && isFile(older)) {
+                Files.deleteIfExists(older);
             }
-            return new Written(beside.resolve(name), isNew, Optional.empty());
+            return new Written(beside.resolve(name), Optional.empty());
         } catch (IOException | RuntimeException e) {
-            createCache();
-            boolean isNew = content.place(cache.resolve(name));
-            return new Written(cache.resolve(name), isNew, Optional.of(e));
+            create(cache);
+            FileReplacement.replace(cache.resolve(name), content);
+            return new Written(cache.resolve(name), Optional.of(e));
         }
     }
 
     /**
-     * Creates the folder but not its parent, unless the parent is the cache, because a removed
-     * model must stay removed.
+     * Creates one of the folders. Its parent is created only if it belongs to the cache, because a
+     * removed model must stay removed.
      */
-    void createBeside() throws IOException {
-        if (beside.getParent().equals(cache.getParent().getParent())) {
-            Files.createDirectories(beside.getParent());
+    void create(Path folder) throws IOException {
+        Path parent = folder.getParent();
+        if (parent.startsWith(cache.getParent().getParent())) {
+            Files.createDirectories(parent);
         }
         try {
-            Files.createDirectory(beside);
+            Files.createDirectory(folder);
         } catch (FileAlreadyExistsException e) {
-            requireFolder(beside);
-        }
-    }
-
-    /** Creates the folder in the cache with its parents. */
-    void createCache() throws IOException {
-        Files.createDirectories(cache.getParent());
-        try {
-            Files.createDirectory(cache);
-        } catch (FileAlreadyExistsException e) {
-            requireFolder(cache);
-        }
-    }
-
-    private static void requireFolder(Path folder) throws IOException {
-        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
-            throw new NotDirectoryException(
-                    folder + (Files.isSymbolicLink(folder) ? ", which is a link," : ""));
+            if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+                throw new NotDirectoryException(
+                        folder + (Files.isSymbolicLink(folder) ? ", which is a link," : ""));
+            }
         }
     }
 
@@ -171,13 +137,10 @@ record KeptFolders(Path beside, Path cache) {
         return files;
     }
 
-    /**
-     * Removes the least recently used files if there are more than {@value #MOST_FILES}.
-     *
-     * @param names which files are djl-plan's and may be removed
-     */
-    static void evict(Path folder, Predicate<String> names) throws IOException {
-        evict(folder, names, MOST_FILES);
+    /** A figure of a file. */
+    @FunctionalInterface
+    interface Figure<T> {
+        T of(Path file) throws IOException;
     }
 
     /**
@@ -186,54 +149,41 @@ record KeptFolders(Path beside, Path cache) {
      * @param names which files are djl-plan's and may be removed
      */
     static void evict(Path folder, Predicate<String> names, int mostFiles) throws IOException {
-        List<Path> files = files(folder, names);
-        int tooMany = files.size() - mostFiles;
-        if (tooMany > 0) {
-            // Each time is read once, because times must not change during sorting.
-            List<Used> byUse = new ArrayList<>();
-            for (Path file : files) {
-                byUse.add(
-                        new Used(file, Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS)));
-            }
-            byUse.sort(Comparator.comparing(Used::time).thenComparing(Used::file));
-            for (Used used : byUse.subList(0, tooMany)) {
-                Files.deleteIfExists(used.file());
-            }
-        }
+        evict(folder, names, KeptFolders::modified, file -> 1L, mostFiles);
+    }
+
+    /** Returns the time of the last change of a file's content, which is its last use for most. */
+    static FileTime modified(Path file) throws IOException {
+        return Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS);
     }
 
     /**
-     * Removes the least recently used files until the total size is small enough.
+     * Removes the least recently used files until the sum of their sizes is small enough; the most
+     * recently used one always stays.
      *
      * @param names which files are djl-plan's and may be removed
-     * @param lastUse returns the last use of a file
-     * @param kept is never removed
      */
     static void evict(
             Path folder,
             Predicate<String> names,
-            Function<Path, FileTime> lastUse,
-            long quotaBytes,
-            Path kept)
+            Figure<FileTime> lastUse,
+            Figure<Long> size,
+            long most)
             throws IOException {
+        // Each time is read once, because times must not change during sorting.
         List<Used> byUse = new ArrayList<>();
-        long bytes = Files.size(kept);
+        long sum = 0;
         for (Path file : files(folder, names)) {
-            if (!file.equals(kept)) {
-                byUse.add(new Used(file, lastUse.apply(file)));
-                bytes += Files.size(file);
-            }
+            Used used = new Used(file, lastUse.of(file), size.of(file));
+            byUse.add(used);
+            sum += used.size();
         }
         byUse.sort(Comparator.comparing(Used::time).thenComparing(Used::file));
-        for (Used used : byUse) {
-            if (bytes <= quotaBytes) {
-                return;
-            }
-            bytes -= Files.size(used.file());
-            Files.deleteIfExists(used.file());
+        for (int i = 0; i < byUse.size() - 1 && sum > most; i++) {
+            sum -= byUse.get(i).size();
+            Files.deleteIfExists(byUse.get(i).file());
         }
     }
 
-    /** A file and its last use. */
-    private record Used(Path file, FileTime time) {}
+    private record Used(Path file, FileTime time, long size) {}
 }

@@ -1,7 +1,9 @@
 package org.djlplan.memplan.internal.store;
 
 import java.nio.charset.StandardCharsets;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import org.djlplan.thirdparty.guava.base.Ascii;
 import org.djlplan.thirdparty.guava.hash.Hashing;
 
 /** Makes names of files and folders that people can read, and that every file system accepts. */
@@ -15,6 +17,8 @@ final class ReadableNames {
             Pattern.compile(
                     "[a-zA-Z0-9._-]{1,60}-[0-9a-f]{16}(?:[.][a-z]{1,16}){1,3}[.][0-9a-f]{1,16}[.]tmp");
 
+    private static final Pattern UNSAFE = Pattern.compile("[^a-zA-Z0-9._-]");
+
     private ReadableNames() {}
 
     /**
@@ -25,18 +29,11 @@ final class ReadableNames {
         return start(readable) + hash.substring(0, HASH_DIGITS);
     }
 
-    /** Returns whether {@link #of} may have made this name for {@code readable}. */
-    static boolean mayBeOf(String readable, String name) {
-        String start = start(readable);
-        return name.startsWith(start)
-                && name.length() == start.length() + HASH_DIGITS
-                && isHash(name.substring(start.length()));
-    }
-
-    /** Returns whether a file name may consist of a name made by {@link #of} and an ending. */
-    static boolean mayBeOf(String readable, String fileName, String ending) {
-        return fileName.endsWith(ending)
-                && mayBeOf(readable, fileName.substring(0, fileName.length() - ending.length()));
+    /** Returns which file names may consist of a name made by {@link #of} and an ending. */
+    static Predicate<String> namesOf(String readable, String ending) {
+        return Pattern.compile(
+                        Pattern.quote(start(readable)) + "[0-9a-f]{16}" + Pattern.quote(ending))
+                .asMatchPredicate();
     }
 
     /**
@@ -48,46 +45,13 @@ final class ReadableNames {
         return name + '.' + unique + ".tmp";
     }
 
-    /** Returns the final name of a temporary file. */
-    static String ofTemporary(String temporary) {
-        String withUnique = temporary.substring(0, temporary.lastIndexOf('.'));
-        return withUnique.substring(0, withUnique.lastIndexOf('.'));
-    }
-
     /** Returns whether {@link #temporary} may have made this name from a name of {@link #of}. */
     static boolean isTemporary(String name) {
         return TEMPORARY.matcher(name).matches();
     }
 
     private static String start(String readable) {
-        StringBuilder start = new StringBuilder();
-        for (int i = 0; i < Math.min(readable.length(), LONGEST_READABLE_PART); i++) {
-            char letter = readable.charAt(i);
-            start.append(isSafe(letter) ? letter : '_');
-        }
-        return start.append('-').toString();
-    }
-
-    private static boolean isSafe(char letter) {
-        return isBetween('a', letter, 'z')
-                || isBetween('A', letter, 'Z')
-                || isBetween('0', letter, '9')
-                || letter == '.'
-                || letter == '_'
-                || letter == '-';
-    }
-
-    private static boolean isHash(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            char digit = text.charAt(i);
-            if (!isBetween('0', digit, '9') && !isBetween('a', digit, 'f')) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static boolean isBetween(char first, char letter, char last) {
-        return first <= letter && letter <= last;
+        String part = Ascii.truncate(readable, LONGEST_READABLE_PART, "");
+        return UNSAFE.matcher(part).replaceAll("_") + '-';
     }
 }

@@ -2,13 +2,12 @@ package org.djlplan.memplan.internal.store;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import java.util.Collections;
 import java.util.Map;
-import java.util.TreeMap;
 import org.djlplan.memplan.internal.machine.CpuFeatures;
 import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedMap;
 
 /**
  * The facts that a stored value depends on. A value is used only if all of them match.
@@ -20,7 +19,7 @@ public record StoreKey(String model, Map<String, String> facts) {
 
     public StoreKey {
         checkArgument(!model.isEmpty(), "a model without a name");
-        facts = Collections.unmodifiableSortedMap(new TreeMap<>(facts));
+        facts = ImmutableSortedMap.copyOf(facts);
     }
 
     /**

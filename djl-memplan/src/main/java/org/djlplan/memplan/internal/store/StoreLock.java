@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -43,26 +42,19 @@ public final class StoreLock implements AutoCloseable {
         this.locked = locked;
     }
 
-    /** A path whose folder may have to be created. */
-    @FunctionalInterface
-    interface Place {
-        Path file() throws IOException;
-    }
-
     /**
-     * Locks the first file that can be locked.
+     * Locks a file beside the models or, if that fails, in the cache.
      *
-     * @param identity identifies the value in this JVM
-     * @param places of the file, in order of preference
      * @return empty if another thread or process holds it
      */
-    static Optional<StoreLock> tryAcquire(Path identity, List<Place> places) {
+    static Optional<StoreLock> tryAcquire(KeptFolders folders, String name) {
+        Path identity = folders.beside().resolve(name);
         if (!HELD.add(identity)) {
             return Optional.empty();
         }
         Optional<StoreLock> lock = Optional.empty();
         try {
-            lock = lockAny(identity, places);
+            lock = lockAny(identity, folders, name);
             return lock;
         } finally {
             if (lock.isEmpty()) {
@@ -71,10 +63,11 @@ public final class StoreLock implements AutoCloseable {
         }
     }
 
-    private static Optional<StoreLock> lockAny(Path identity, List<Place> places) {
-        for (Place place : places) {
+    private static Optional<StoreLock> lockAny(Path identity, KeptFolders folders, String name) {
+        for (Path folder : folders.both()) {
             try {
-                return lock(place.file())
+                folders.create(folder);
+                return lock(folder.resolve(name))
                         .map(channel -> new StoreLock(identity, Optional.of(channel)));
             } catch (IOException e) {
                 logger.debug("No lock there for {}", identity, e);

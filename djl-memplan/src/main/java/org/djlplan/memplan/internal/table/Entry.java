@@ -2,11 +2,8 @@ package org.djlplan.memplan.internal.table;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
@@ -20,6 +17,11 @@ public sealed interface Entry {
 
     /** Returns the candidate that was tried. */
     Candidate candidate();
+
+    /** Returns whether a candidate with these errors of its outputs may serve. */
+    static boolean accepts(Tolerance tolerance, Candidate candidate, List<OutputError> errors) {
+        return errors.stream().allMatch(tolerance.of(candidate)::admits);
+    }
 
     /**
      * A candidate that ran.
@@ -107,66 +109,6 @@ public sealed interface Entry {
                     Math.round(quartiles.get(1)),
                     Math.round(quartiles.get(3)),
                     nanos.length);
-        }
-    }
-
-    /**
-     * The rule by which a candidate may serve.
-     *
-     * @param outputs types of the model's outputs
-     * @param tolerance the accepted difference of the outputs
-     */
-    record Acceptance(List<ElementType> outputs, Tolerance tolerance) {
-
-        public Acceptance {
-            outputs = ImmutableList.copyOf(outputs);
-        }
-
-        /** Returns the rule for the outputs of a model. */
-        public static Acceptance of(Graph graph, Tolerance tolerance) {
-            return new Acceptance(
-                    graph.outputs().stream().map(id -> graph.tensors().get(id).type()).toList(),
-                    tolerance);
-        }
-
-        /** Returns whether all outputs of a candidate that was just run are accepted. */
-        public boolean admits(Candidate candidate, List<OutputError> errors) {
-            return errors.stream().allMatch(tolerance.of(candidate)::admits);
-        }
-
-        /**
-         * Checks that errors in a file are of the model's outputs, if these are known.
-         *
-         * @throws IOException if not
-         */
-        public void check(List<OutputError> stored) throws IOException {
-            if (outputs.isEmpty()) {
-                return;
-            }
-            if (stored.size() != outputs.size()) {
-                throw new IOException(
-                        "errors of " + stored.size() + " of " + outputs.size() + " outputs");
-            }
-            if (!outputs.equals(stored.stream().map(OutputError::type).toList())) {
-                throw new IOException("errors of outputs that are not " + outputs);
-            }
-        }
-
-        /**
-         * Checks that a candidate in a file may serve.
-         *
-         * @param mostBytes limit of its memory
-         * @throws IOException if not; the message says why
-         */
-        public void check(Measured stored, long mostBytes) throws IOException {
-            check(stored.errors());
-            if (!admits(stored.candidate(), stored.errors())) {
-                throw new IOException("a choice with outputs outside the tolerance");
-            }
-            if (stored.memoryBytes() > mostBytes) {
-                throw new IOException(
-                        "a choice of " + stored.memoryBytes() + " bytes, over the limit");
-            }
         }
     }
 }

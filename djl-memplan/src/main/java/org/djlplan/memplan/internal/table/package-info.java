@@ -1,5 +1,5 @@
 /**
  * Rows of the tables of measurements for delegation, with and without a budget: the result of one
- * candidate's trial, and whether the candidate may serve. Types only.
+ * candidate's trial. Types only.
  */
 package org.djlplan.memplan.internal.table;

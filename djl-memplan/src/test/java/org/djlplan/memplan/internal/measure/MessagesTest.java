@@ -10,21 +10,16 @@ import com.google.gson.JsonParser;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Consumer;
-import net.jqwik.api.Arbitraries;
-import net.jqwik.api.Arbitrary;
-import net.jqwik.api.Combinators;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
-import net.jqwik.api.constraints.IntRange;
-import net.jqwik.api.constraints.LongRange;
-import net.jqwik.api.constraints.Size;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.json.RecordJson;
+import org.djlplan.memplan.internal.measure.Messages.Opening;
+import org.djlplan.memplan.internal.measure.Messages.Request;
+import org.djlplan.memplan.internal.measure.Messages.Step;
 import org.djlplan.memplan.internal.rewrite.SampleInputs;
 import org.djlplan.memplan.internal.rewrite.SampleInputs.Frequent;
 import org.djlplan.memplan.internal.rewrite.SampledRequests;
@@ -32,125 +27,92 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class MessagesTest {
 
-    private static final int TRIES = 200;
-
     /** Returns the message as the other process receives it. */
-    private static JsonElement sent(JsonElement json) {
-        String line = json.toString();
+    private static JsonElement sent(Object message) {
+        String line = RecordJson.tree(message).toString();
         assertEquals(1, line.lines().count());
         return JsonParser.parseString(line);
     }
 
-    @Property(tries = TRIES)
-    void candidate_any_arrives(
-            @ForAll Set<@IntRange(max = 1 << 20) Integer> operators,
-            @ForAll @IntRange(min = 1) int threads,
-            @ForAll boolean someThreads,
-            @ForAll boolean transientBuffers) {
-        Candidate candidate =
-                new Candidate(
-                        new TreeSet<>(operators),
-                        someThreads ? threads : -1,
-                        transientBuffers && !operators.isEmpty());
-        JsonElement request = sent(Messages.request(Messages.TIME, candidate, 3));
-        assertEquals(candidate, Messages.candidate(request.getAsJsonObject()));
-    }
-
-    @Provide
-    Arbitrary<OutputError> errors() {
-        Arbitrary<Double> numbers =
-                Arbitraries.oneOf(
-                        Arbitraries.doubles().greaterOrEqual(0),
-                        Arbitraries.of(Double.POSITIVE_INFINITY, Double.MIN_VALUE));
-        Arbitrary<Deviation> deviations =
-                Combinators.combine(numbers, numbers, Arbitraries.integers().greaterOrEqual(0))
-                        .as(Deviation::new);
-        return Combinators.combine(
-                        Arbitraries.of(ElementType.class),
-                        deviations,
-                        deviations,
-                        Arbitraries.doubles().greaterOrEqual(1))
-                .as(OutputError::new);
-    }
-
-    @Property(tries = TRIES)
-    void trial_any_arrives(
-            @ForAll("errors") OutputError first,
-            @ForAll("errors") OutputError second,
-            @ForAll @LongRange(min = 0, max = Long.MAX_VALUE) long memoryBytes,
-            @ForAll @IntRange int count) {
-        Trial trial = new Trial(count, List.of(first, second), memoryBytes, count);
-        assertEquals(trial, Messages.trial(sent(Messages.toJson(trial))));
-    }
-
-    @Property(tries = TRIES)
-    void nodeTimes_any_arrive(
-            @ForAll @Size(min = 1) Set<@IntRange Integer> operators,
-            @ForAll boolean delegated,
-            @ForAll @LongRange(min = 0, max = Long.MAX_VALUE) long nanos) {
-        NodeTime node = new NodeTime(new TreeSet<>(operators), delegated, nanos);
-        List<NodeTime> nodes = List.of(node, node);
-        assertEquals(nodes, Messages.nodeTimes(sent(Messages.toJson(nodes))));
-    }
-
-    @Property(tries = TRIES)
-    void partitions_any_arrive(@ForAll List<Set<@IntRange Integer>> partitions) {
-        assertEquals(partitions, Messages.partitions(sent(Messages.partitionsToJson(partitions))));
+    private static void assertArrives(Record message) {
+        assertEquals(message, RecordJson.read(sent(message), message.getClass()));
     }
 
     @Test
-    void nanos_extremes_arrive() {
+    void requestsAndResults_any_arrive() {
+        Deviation infinite = new Deviation(1 / 0.0, Double.MIN_VALUE, Integer.MAX_VALUE);
+        OutputError first =
+                new OutputError(ElementType.FLOAT16, infinite, Deviation.NONE, 1 / 3.0 + 1);
+        OutputError second =
+                new OutputError(ElementType.INT8, 3).withOperators(new ByOperator(7, 1 / 0.0));
+        assertArrives(new Trial(3, List.of(first, second), Long.MAX_VALUE, 9));
+        assertArrives(new Request(Step.TIME, Candidate.ofRecipe("frozen", -1), 3));
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 1 << 20), 2, true);
+        assertArrives(new Request(Step.RELEASE, some, 0));
+        List<NodeTime> nodes = List.of(new NodeTime(new TreeSet<>(Set.of(1, 2)), true, 7));
+        assertEquals(nodes, Messages.nodeTimes(sent(nodes)));
+        List<Set<Integer>> partitions = List.of(Set.of(2, 1), Set.of());
+        assertEquals(partitions, Messages.partitions(sent(partitions)));
         long[] nanos = {0, 1, Long.MAX_VALUE};
-        assertArrayEquals(nanos, Messages.nanos(sent(Messages.toJson(nanos)), 3));
+        assertArrayEquals(nanos, Messages.nanos(sent(nanos), 3));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"[1,-1]", "[1]", "[1,null]", "null", "[1,{}]"})
+    void nanos_impossible_throws(String text) {
+        JsonElement json = JsonParser.parseString(text);
+        assertThrows(RuntimeException.class, () -> Messages.nanos(json, 2));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"null", "{}", "7", "[[]]", "[null]", "[{\"operators\":[]}]"})
+    void nodeTimes_somethingElse_throwsRuntimeException(String text) {
+        JsonElement json = JsonParser.parseString(text);
+        assertThrows(RuntimeException.class, () -> Messages.nodeTimes(json));
     }
 
     @Test
-    void nanos_impossible_throws() {
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> Messages.nanos(JsonParser.parseString("[1,-1]"), 2));
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> Messages.nanos(JsonParser.parseString("[1]"), 2));
-    }
-
-    @Test
-    void model_allOptions_arrive() {
-        for (Tolerance tolerance : List.of(Tolerance.AUTO, Tolerance.of(1.0 / 3))) {
-            assertArrives(tolerance, Optional.empty());
+    void opening_tfLite_arrives() {
+        List<List<List<Integer>>> shapes =
+                List.of(List.of(List.of(1, 2), List.of()), List.of(List.of(3, 2), List.of()));
+        for (Optional<ShapeMix> mix :
+                List.of(Optional.<ShapeMix>empty(), Optional.of(new ShapeMix(shapes, 1.0 / 3)))) {
+            OpenModelRequest model =
+                    new OpenModelRequest(
+                            Path.of("a \"model\"\n.tflite"),
+                            "a \"file\"",
+                            "class:Some$Name",
+                            mix.isEmpty() ? Tolerance.AUTO : Tolerance.of(1.0 / 3),
+                            Path.of("library.so"),
+                            new MemoryNeed(7, 8),
+                            mix);
+            assertArrives(new Opening(model, Map.of("a", "b"), List.of(Path.of("/a/jar"))));
+            assertTrue(model.file().isAbsolute() && model.engineLibrary().isAbsolute());
         }
-        ShapeMix mix =
-                new ShapeMix(
-                        List.of(
-                                List.of(List.of(1, 2), List.of()),
-                                List.of(List.of(3, 2), List.of())),
-                        1.0 / 3);
-        assertArrives(Tolerance.AUTO, Optional.of(mix));
     }
 
     @Test
-    void openTorchScript_requestsOfAUser_arrive() {
+    void opening_torchScriptWithRequestsOfAUser_arrives() {
         SampleInputs inputs =
                 new SampleInputs(
                         List.of(
-                                new ArrayType("int64", List.of(1L, 2L)),
+                                new ArrayType("int64", List.of(1L)),
                                 new ArrayType("float32", List.of())),
                         List.of("tokens", ""),
                         List.of(
-                                ByteBuffer.wrap(
-                                        new byte[] {
-                                            1, 0, 0, 0, 0, 0, 0, -1, 2, 0, 0, 0, 0, 0, 0, 0
-                                        }),
+                                ByteBuffer.wrap(new byte[] {1, 0, 0, 0, 0, 0, 0, -1}),
                                 ByteBuffer.wrap(new byte[] {0, 0, 1, 1})));
         TorchModelRequest model =
                 new TorchModelRequest(
@@ -161,49 +123,6 @@ class MessagesTest {
                         Tolerance.of(1e-5).with(new Precision("int8", .9)),
                         2,
                         new MemoryNeed(7, 8));
-        assertEquals(model, ModelRequest.fromJson(sent(model.toJson()).getAsJsonObject()));
-    }
-
-    private static void assertArrives(Tolerance tolerance, Optional<ShapeMix> mix) {
-        OpenModelRequest model =
-                new OpenModelRequest(
-                        Path.of("a \"model\"\n.tflite"),
-                        "a \"file\"",
-                        "class:Some$Name",
-                        tolerance,
-                        Path.of("library.so"),
-                        new MemoryNeed(7, 8),
-                        mix);
-        assertEquals(model, ModelRequest.fromJson(sent(model.toJson()).getAsJsonObject()));
-        assertTrue(model.file().isAbsolute() && model.engineLibrary().isAbsolute());
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "null",
-                "{}",
-                "[]",
-                "[1]",
-                "7",
-                "\"text\"",
-                "{\"partitions\":-1,\"errors\":[],\"memoryBytes\":0,\"inferences\":0}",
-                "{\"partitions\":1,\"errors\":[{}],\"memoryBytes\":0,\"inferences\":0}",
-                "{\"partitions\":1,\"errors\":7,\"memoryBytes\":0,\"inferences\":0}",
-                "{\"partitions\":\"a\",\"errors\":[],\"memoryBytes\":0,\"inferences\":0}",
-                "{\"partitions\":1,\"errors\":[{\"type\":\"FLOAT32\",\"difference\":\"NaN\"}],"
-                        + "\"memoryBytes\":0,\"inferences\":0}"
-            })
-    void trial_somethingElse_throwsRuntimeException(String text) {
-        JsonElement json = JsonParser.parseString(text);
-        assertThrows(RuntimeException.class, () -> Messages.trial(json));
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"null", "{}", "7", "[[]]", "[{}]", "[{\"operators\":[]}]"})
-    void nodeTimes_somethingElse_throwsRuntimeException(String text) {
-        JsonElement json = JsonParser.parseString(text);
-        Consumer<JsonElement> read = Messages::nodeTimes;
-        assertThrows(RuntimeException.class, () -> read.accept(json));
+        assertArrives(new Opening(model, Map.of(), List.of()));
     }
 }

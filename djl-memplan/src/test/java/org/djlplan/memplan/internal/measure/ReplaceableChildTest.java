@@ -1,12 +1,9 @@
 package org.djlplan.memplan.internal.measure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -80,37 +77,5 @@ class ReplaceableChildTest {
         assertThrows(IllegalStateException.class, child::get);
         assertThrows(IllegalStateException.class, child::requireOpen);
         assertEquals(Optional.empty(), child.pid());
-    }
-
-    @Test
-    void pid_afterEnd_isEmptyUntilTheNextProcess() throws Exception {
-        try (ReplaceableChild child = child(Start.GOOD)) {
-            assertEquals(Optional.empty(), child.pid());
-            MeasuringChild first = child.get();
-            assertSame(first, child.get());
-            assertEquals(Optional.of(first.pid()), child.pid());
-
-            child.end();
-            child.end();
-            assertEquals(Optional.empty(), child.pid());
-            assertTrue(ProcessRunnerTest.ends(first.pid()));
-
-            long second = child.get().pid();
-            assertNotEquals(first.pid(), second);
-            assertEquals(Optional.of(second), child.pid());
-        }
-    }
-
-    @Test
-    void get_moreProcessesThanAllowedEnded_throws() throws Exception {
-        try (ReplaceableChild child = child(Start.GOOD)) {
-            for (int i = 0; i <= LIMITS.restarts(); i++) {
-                MeasuringChild unused = child.get();
-                child.end();
-            }
-            IOException e = assertThrows(IOException.class, child::get);
-            assertEquals("2 processes died: no more is started", e.getMessage());
-            assertEquals(Optional.empty(), child.pid());
-        }
     }
 }

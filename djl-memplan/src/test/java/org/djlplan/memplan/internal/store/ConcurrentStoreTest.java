@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.store;
 
+import static org.djlplan.memplan.internal.store.SampleTraces.FORMAT;
 import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -48,11 +49,11 @@ class ConcurrentStoreTest {
         Path cache = folder.resolve("cache");
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try (LogCapture log = new LogCapture()) {
-            FolderStore.at(new WeightTraceCodec(), folder, cache).save(KEY, SampleTraces.ofSize(0));
+            FolderStore.at(FORMAT, folder, cache).save(KEY, SampleTraces.ofSize(0));
             List<Future<?>> running = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
                 int thread = i;
-                Store<WeightTrace> store = FolderStore.at(new WeightTraceCodec(), folder, cache);
+                FolderStore<WeightTrace> store = FolderStore.at(FORMAT, folder, cache);
                 running.add(threads.submit(() -> saveAndLoad(store, thread)));
             }
             for (Future<?> each : running) {
@@ -64,7 +65,7 @@ class ConcurrentStoreTest {
         }
     }
 
-    private static void saveAndLoad(Store<WeightTrace> store, int thread) {
+    private static void saveAndLoad(FolderStore<WeightTrace> store, int thread) {
         for (int round = 0; round < ROUNDS; round++) {
             store.save(KEY, SampleTraces.ofSize(thread));
             WeightTrace found = store.load(KEY).orElseThrow();

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.store;
 
+import static org.djlplan.memplan.internal.store.SampleTraces.FORMAT;
 import static org.djlplan.memplan.internal.store.SampleTraces.ofSize;
 import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -26,7 +27,7 @@ class EvictionTest extends StoreFixture {
     }
 
     private Path fileOf(StoreKey key) {
-        return beside.resolve(SampleTraces.FORMAT.nameOf(key));
+        return beside.resolve(FORMAT.nameOf(key));
     }
 
     private boolean has(int shape) {
@@ -111,11 +112,11 @@ class EvictionTest extends StoreFixture {
         Path model = Files.writeString(models.resolve("net.tflite"), "weights");
         for (int i = 0; i < MOST + 3; i++) {
             Path copy =
-                    KeptFile.of(model, cache, "order " + i, ".tflite")
+                    new KeptFile(model, cache, "order " + i, ".tflite")
                             .replace(file -> Files.writeString(file, "copy"));
             usedBefore(copy, Duration.ofSeconds(100 - i));
         }
         assertEquals(MOST, files(beside).size());
-        assertEquals(List.of(), KeptFile.of(model, cache, "order 0", ".tflite").candidates());
+        assertEquals(List.of(), new KeptFile(model, cache, "order 0", ".tflite").candidates());
     }
 }

@@ -274,7 +274,7 @@ class FingerprintsTest {
     void of_manyFiles_remembersTheLatest() throws IOException {
         Path old = Files.createDirectories(cache.resolve("fingerprints"));
         for (int i = 0; i < 1100; i++) {
-            Path file = Files.createFile(old.resolve("net-" + i + ".fingerprint.json"));
+            Path file = Files.createFile(old.resolve("file-%016x.fingerprint.json".formatted(i)));
             Files.setLastModifiedTime(file, FileTime.from(i, TimeUnit.SECONDS));
         }
         settle(model);

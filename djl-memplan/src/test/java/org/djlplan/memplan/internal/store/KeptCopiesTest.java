@@ -15,8 +15,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -86,14 +88,25 @@ class KeptCopiesTest extends StoreFixture {
     }
 
     private KeptCopies.Found made(StoreKey key, String content) throws IOException {
+        return made(key, found -> true, content);
+    }
+
+    private KeptCopies.Found made(StoreKey key, Predicate<KeptCopies.Found> usable, String content)
+            throws IOException {
         return copies.findOrMake(
                 key,
-                found -> true,
+                usable,
                 QUOTA_BYTES,
                 file -> {
                     Files.writeString(file, content);
                     return OptionalLong.empty();
                 });
+    }
+
+    private Future<KeptCopies.Found> madeMeanwhile() {
+        FutureTask<KeptCopies.Found> task = new FutureTask<>(() -> made(KEY, "made here"));
+        new Thread(task).start();
+        return task;
     }
 
     private List<Path> temporaries() throws IOException {
@@ -104,15 +117,7 @@ class KeptCopiesTest extends StoreFixture {
     void findOrMake_anotherProcessMakesIt_waitsAndTakesThat() throws Exception {
         Process maker = startMaker();
         try {
-            CompletableFuture<KeptCopies.Found> waiting =
-                    CompletableFuture.supplyAsync(
-                            () -> {
-                                try {
-                                    return made(KEY, "made here");
-                                } catch (IOException e) {
-                                    throw new IllegalStateException(e);
-                                }
-                            });
+            Future<KeptCopies.Found> waiting = madeMeanwhile();
             Await.until(() -> log.lines("INFO").toString().contains("waiting for it"));
             assertFalse(waiting.isDone());
             try (OutputStream in = maker.getOutputStream()) {
@@ -128,29 +133,11 @@ class KeptCopiesTest extends StoreFixture {
     @Test
     void findOrMake_itsMakerIsKilledMeanwhile_makesItAndLeavesNothing() throws Exception {
         Process maker = startMaker();
-        CompletableFuture<KeptCopies.Found> waiting =
-                CompletableFuture.supplyAsync(
-                        () -> {
-                            try {
-                                return made(KEY, "made here");
-                            } catch (IOException e) {
-                                throw new IllegalStateException(e);
-                            }
-                        });
+        Future<KeptCopies.Found> waiting = madeMeanwhile();
         Await.until(() -> log.lines("INFO").toString().contains("waiting for it"));
         assertEquals(1, temporaries().size());
         maker.destroyForcibly().waitFor();
         assertEquals("made here", Files.readString(waiting.get().file()));
-        assertEquals(List.of(), temporaries());
-    }
-
-    @Test
-    void findOrMake_anotherFileOfTheModel_removesRemainsOfKilledProcess() throws Exception {
-        Process maker = startMaker();
-        KeptCopies.Found unused = made(OTHER_KEY, "another");
-        assertEquals(1, temporaries().size(), "it is being written");
-        maker.destroyForcibly().waitFor();
-        unused = made(SampleTraces.key("net.tflite", "third"), "third");
         assertEquals(List.of(), temporaries());
     }
 
@@ -174,15 +161,7 @@ class KeptCopiesTest extends StoreFixture {
     @Test
     void findOrMake_fileNotUsable_isMadeAnew() throws IOException {
         KeptCopies.Found found = made(KEY, "here");
-        KeptCopies.Found other =
-                copies.findOrMake(
-                        KEY,
-                        known -> false,
-                        QUOTA_BYTES,
-                        file -> {
-                            Files.writeString(file, "other");
-                            return OptionalLong.empty();
-                        });
+        KeptCopies.Found other = made(KEY, known -> false, "other");
         assertEquals(found.file(), other.file());
         assertEquals("other", Files.readString(other.file()));
     }

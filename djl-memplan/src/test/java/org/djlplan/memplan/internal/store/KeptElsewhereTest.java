@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.store;
 
+import static org.djlplan.memplan.internal.store.SampleTraces.FORMAT;
 import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
 import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -28,7 +29,7 @@ class KeptElsewhereTest extends StoreFixture {
     }
 
     private static KeptElsewhere<WeightTrace> in(Path location) {
-        return new KeptElsewhere<>(new WeightTraceCodec(), location);
+        return new KeptElsewhere<>(FORMAT, location);
     }
 
     @Test
@@ -59,7 +60,7 @@ class KeptElsewhereTest extends StoreFixture {
             assertEquals(Optional.empty(), elsewhere.load(KEY));
         }
         StoreKey other = SampleTraces.key("resnet18", "2:float32");
-        Files.write(file, SampleTraces.FORMAT.toBytes(other, small()));
+        Files.write(file, FORMAT.toBytes(other, small()));
         assertEquals(Optional.empty(), elsewhere.load(KEY));
         assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
     }
@@ -91,12 +92,9 @@ class KeptElsewhereTest extends StoreFixture {
             tar.closeArchiveEntry();
         }
         assertEquals(
-                small(),
-                new KeptElsewhere<>(new WeightTraceCodec(), archive, 2 << 20)
-                        .load(KEY)
-                        .orElseThrow());
+                small(), new KeptElsewhere<>(FORMAT, archive, 2 << 20).load(KEY).orElseThrow());
         assertThrows(
                 IOException.class,
-                () -> new KeptElsewhere<>(new WeightTraceCodec(), archive, zeros.length).load(KEY));
+                () -> new KeptElsewhere<>(FORMAT, archive, zeros.length).load(KEY));
     }
 }

@@ -51,8 +51,8 @@ class KeptFoldersTest extends StoreFixture {
         Path file = Files.createFile(folder.resolve("file"));
         Path missing = folder.resolve("missing");
         for (Path place : List.of(file, missing)) {
-            FolderStore.at(new WeightTraceCodec(), place, cache).save(KEY, small());
-            assertKept(FolderStore.at(new WeightTraceCodec(), place, cache));
+            FolderStore.at(FORMAT, place, cache).save(KEY, small());
+            assertKept(FolderStore.at(FORMAT, place, cache));
         }
         assertEquals(2, files(cache).size());
         assertFalse(Files.exists(missing));
@@ -82,15 +82,13 @@ class KeptFoldersTest extends StoreFixture {
         for (String parent : List.of("a", "b")) {
             Path model = Files.createDirectories(folder.resolve(parent).resolve("model"));
             Files.createFile(model.resolve(".djlplan"));
-            FolderStore.at(new WeightTraceCodec(), model, cache)
-                    .save(KEY, SampleTraces.ofSize(parent.charAt(0)));
+            FolderStore.at(FORMAT, model, cache).save(KEY, SampleTraces.ofSize(parent.charAt(0)));
         }
         List<Path> kept = files(cache);
         assertEquals(2, kept.size());
         assertNotEquals(kept.get(0).getParent(), kept.get(1).getParent());
         assertTrue(kept.get(0).getParent().getFileName().toString().startsWith("model-"));
-        Store<WeightTrace> b =
-                FolderStore.at(new WeightTraceCodec(), folder.resolve("b/model"), cache);
+        FolderStore<WeightTrace> b = FolderStore.at(FORMAT, folder.resolve("b/model"), cache);
         assertEquals(SampleTraces.ofSize('b'), b.load(KEY).orElseThrow());
     }
 

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.store;
 
+import static org.djlplan.memplan.internal.store.SampleTraces.FORMAT;
 import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
 import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -7,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -21,7 +21,6 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.budget.WeightTrace;
-import org.djlplan.thirdparty.guava.io.ByteSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -76,7 +75,7 @@ class LinksTest extends StoreFixture {
     @Test
     void load_folderIsALink_readsNothingAndWarnsOnce() throws IOException {
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
-        FolderStore.at(new WeightTraceCodec(), elsewhere, cache).save(KEY, small());
+        FolderStore.at(FORMAT, elsewhere, cache).save(KEY, small());
         Files.createSymbolicLink(beside, elsewhere.resolve(".djlplan"));
         assertEquals(Optional.empty(), store.load(KEY));
         assertEquals(Optional.empty(), store.load(KEY));
@@ -190,14 +189,13 @@ class LinksTest extends StoreFixture {
     @Test
     void keptFile_copyIsALink_isNoCandidateAndStays() throws IOException {
         Path model = Files.writeString(models.resolve("net.tflite"), "weights");
-        KeptFile copy = KeptFile.of(model, cache, "copy", ".tflite");
-        ByteSource content = ByteSource.wrap("copy".getBytes(StandardCharsets.UTF_8));
-        Path written = copy.replace(file -> FileReplacement.replace(file, content));
+        KeptFile copy = new KeptFile(model, cache, "copy", ".tflite");
+        Path written = copy.replace(file -> Files.writeString(file, "copy"));
         assertEquals(List.of(written), copy.candidates());
         Files.delete(written);
         Files.createSymbolicLink(written, others.resolve("notes.json"));
         assertEquals(List.of(), copy.candidates());
-        assertTrue(copy.replace(file -> FileReplacement.replace(file, content)).startsWith(cache));
+        assertTrue(copy.replace(file -> Files.writeString(file, "copy")).startsWith(cache));
         assertTrue(Files.isSymbolicLink(written));
         assertOthersUntouched();
     }
@@ -206,8 +204,8 @@ class LinksTest extends StoreFixture {
     @Test
     void save_modelFolderIsALink_isFollowed() throws IOException {
         Path link = Files.createSymbolicLink(folder.resolve("link"), models);
-        FolderStore.at(new WeightTraceCodec(), link, cache).save(KEY, small());
+        FolderStore.at(FORMAT, link, cache).save(KEY, small());
         assertEquals(1, files(beside).size());
-        assertKept(FolderStore.at(new WeightTraceCodec(), link, cache));
+        assertKept(FolderStore.at(FORMAT, link, cache));
     }
 }

@@ -15,7 +15,7 @@ final class SampleTraces {
 
     static final StoreKey KEY = key("resnet18", "1x3x224x224:float32");
 
-    static final StoredFile<WeightTrace> FORMAT = new StoredFile<>(new WeightTraceCodec());
+    static final Format<WeightTrace> FORMAT = new Format<>("weights", 3, WeightTrace.class);
 
     private SampleTraces() {}
 

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.store;
 
+import static org.djlplan.memplan.internal.store.SampleTraces.FORMAT;
 import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
 import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -41,7 +42,7 @@ abstract class StoreFixture {
     }
 
     FolderStore<WeightTrace> newStore() {
-        return FolderStore.at(new WeightTraceCodec(), models, cache);
+        return FolderStore.at(FORMAT, models, cache);
     }
 
     static List<Path> files(Path in) throws IOException {
@@ -57,7 +58,7 @@ abstract class StoreFixture {
         return files(beside).get(0);
     }
 
-    void assertKept(Store<WeightTrace> in) {
+    void assertKept(FolderStore<WeightTrace> in) {
         assertEquals(small(), in.load(KEY).orElseThrow());
     }
 

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.store;
 
+import static org.djlplan.memplan.internal.store.SampleTraces.FORMAT;
 import static org.djlplan.memplan.internal.store.SampleTraces.KEY;
 import static org.djlplan.memplan.internal.store.SampleTraces.small;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -26,8 +27,7 @@ class StoreLockTest extends StoreFixture {
 
         public static void main(String[] folders) throws InterruptedException {
             Optional<StoreLock> lock =
-                    FolderStore.at(new WeightTraceCodec(), Path.of(folders[0]), Path.of(folders[1]))
-                            .tryLock(KEY);
+                    FolderStore.at(FORMAT, Path.of(folders[0]), Path.of(folders[1])).tryLock(KEY);
             System.out.println(lock.isPresent() ? "held" : "refused");
             if (lock.isPresent()) {
                 new CountDownLatch(1).await();

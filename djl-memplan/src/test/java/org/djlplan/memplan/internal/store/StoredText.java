@@ -1,5 +1,7 @@
 package org.djlplan.memplan.internal.store;
 
+import static org.djlplan.memplan.internal.store.SampleTraces.FORMAT;
+
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
@@ -13,12 +15,8 @@ final class StoredText {
     private StoredText() {}
 
     static JsonObject of(StoreKey key, WeightTrace trace) {
-        return of(SampleTraces.FORMAT, key, trace);
-    }
-
-    static <T> JsonObject of(StoredFile<T> format, StoreKey key, T value) {
         try {
-            String text = new String(format.toBytes(key, value), StandardCharsets.UTF_8);
+            String text = new String(FORMAT.toBytes(key, trace), StandardCharsets.UTF_8);
             return JsonParser.parseString(text).getAsJsonObject();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -27,13 +25,8 @@ final class StoredText {
 
     /** Returns the text with the checksum of its changed value. */
     static String withChecksum(JsonObject file) {
-        return withChecksum(file, "weights");
-    }
-
-    /** Returns the text with the checksum of its changed value of a kind. */
-    static String withChecksum(JsonObject file, String kind) {
         try {
-            file.addProperty("sha256", StoredFile.sha256(file.get(kind).toString()));
+            file.addProperty("sha256", Format.sha256(file.get("weights").toString()));
             return file.toString();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

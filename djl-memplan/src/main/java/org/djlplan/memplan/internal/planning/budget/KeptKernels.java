@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.planning.budget;
 
-import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -9,24 +8,18 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.internal.budget.KernelSelection;
 import org.djlplan.memplan.internal.budget.StepCosts;
 import org.djlplan.memplan.internal.planning.budget.KernelTrials.Faster;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.internal.store.CheckedJson;
-import org.djlplan.memplan.internal.store.Codec;
 import org.djlplan.memplan.internal.store.FolderStore;
-import org.djlplan.memplan.internal.store.Store;
+import org.djlplan.memplan.internal.store.Format;
 import org.djlplan.memplan.internal.store.StoreKey;
-import org.djlplan.memplan.internal.store.TableJson;
 import org.djlplan.memplan.internal.table.Entry;
-import org.djlplan.memplan.internal.table.Entry.Acceptance;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
-import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Stores measurements of the kernels of one streamed model, next to the copy from which its weights
@@ -37,7 +30,7 @@ public final class KeptKernels {
     private static final int MOST_TRIALS = 8;
 
     private final StoreKey key;
-    private final Store<KernelTrials> store;
+    private final FolderStore<KernelTrials> store;
 
     /**
      * @param copy of the model
@@ -76,7 +69,7 @@ public final class KeptKernels {
                                 .buildOrThrow());
         store =
                 FolderStore.at(
-                        new KernelCodec(graph, delegable, Acceptance.of(graph, tolerance), threads),
+                        format(new KernelCheck(graph, delegable, threads)),
                         original.getParent(),
                         cacheFolder);
     }
@@ -117,130 +110,33 @@ public final class KeptKernels {
         return Stream.concat(Stream.of(first), others).limit(MOST_TRIALS).toList();
     }
 
+    @VisibleForTesting
+    static Format<KernelTrials> format(KernelCheck check) {
+        return new Format<>("kernels", 4, KernelTrials.class, check);
+    }
+
     /**
-     * Reads and writes files of measurements, and rejects measurements that this graph and delegate
-     * could not have produced. The format, shown on several lines but written on one, with entries
-     * as in {@link TableJson}:
-     *
-     * <pre>{@code
-     * {"nanos":[1000,52000],"bytesPerNano":"2.5","nanosPerLoad":20000,
-     *  "faster":[{"forBytes":4000000,"cpuNanos":53000,"entry":{"kind":"measured",…}}],
-     *  "wrong":[{"kind":"wrong",…}]}
-     * }</pre>
+     * Rejects stored measurements that do not fit this graph and delegate.
      *
      * @param graph the graph of the copy
      * @param delegable steps that the delegate supports
-     * @param acceptance the rules by which candidates are accepted
      * @param threads number of threads of each candidate
      */
     @VisibleForTesting
-    record KernelCodec(Graph graph, Set<Integer> delegable, Acceptance acceptance, int threads)
-            implements Codec<KernelTrials> {
-
-        private static final int MOST_STEPS = 1 << 16;
+    record KernelCheck(Graph graph, Set<Integer> delegable, int threads)
+            implements Format.Check<KernelTrials> {
 
         /** Two weeks; sums of smaller numbers do not overflow. */
         private static final long MOST_NANOS = 1L << 50;
 
         @Override
-        public String kind() {
-            return "kernels";
-        }
-
-        /** Version 1 did not compare operators one by one; version 2 had another format of rows. */
-        @Override
-        public int version() {
-            return 3;
-        }
-
-        @Override
-        public String ending() {
-            return ".kernels.json";
-        }
-
-        private TableJson rows() {
-            return new TableJson(graph.operators().size());
-        }
-
-        @Override
-        public void write(JsonWriter json, KernelTrials value) throws IOException {
-            StepCosts costs = value.costs();
-            TableJson rows = rows();
-            json.beginObject().name("nanos").beginArray();
-            for (long nanos : costs.computeNanos()) {
-                json.value(nanos);
-            }
-            json.endArray();
-            json.name("bytesPerNano").value(Double.toString(costs.loadBytesPerNano()));
-            json.name("nanosPerLoad").value(costs.nanosPerLoad());
-            json.name("faster").beginArray();
-            for (Faster trial : value.faster()) {
-                json.beginObject().name("forBytes").value(trial.forBytes());
-                json.name("cpuNanos").value(trial.cpuNanos());
-                rows.write(json.name("entry"), trial.entry());
-                json.endObject();
-            }
-            json.endArray().name("wrong").beginArray();
-            for (Entry entry : value.wrong()) {
-                rows.write(json, entry);
-            }
-            json.endArray().endObject();
-        }
-
-        @Override
-        public KernelTrials read(CheckedJson json) throws IOException {
-            TableJson rows = rows();
-            json.beginObject();
-            ImmutableLongArray nanos = json.expect("nanos").numbers(MOST_STEPS);
-            double bytesPerNano = Double.parseDouble(json.expect("bytesPerNano").nextString());
-            long nanosPerLoad = json.expect("nanosPerLoad").nextLong();
-            List<Faster> faster = json.expect("faster").list(MOST_TRIALS, () -> faster(json, rows));
-            List<Entry.Wrong> wrong =
-                    json.expect("wrong")
-                            .list(MOST_TRIALS, () -> row(Entry.Wrong.class, json, rows));
-            json.endObject();
-            return new KernelTrials(
-                    new StepCosts(nanos.toArray(), bytesPerNano, nanosPerLoad), faster, wrong);
-        }
-
-        private static Faster faster(CheckedJson json, TableJson rows) throws IOException {
-            json.beginObject();
-            long forBytes = json.expect("forBytes").nextLong();
-            long cpuNanos = json.expect("cpuNanos").nextLong();
-            Entry.Measured entry = row(Entry.Measured.class, json.expect("entry"), rows);
-            json.endObject();
-            return new Faster(entry, forBytes, cpuNanos);
-        }
-
-        private static <T extends Entry> T row(Class<T> kind, CheckedJson json, TableJson rows)
-                throws IOException {
-            Entry entry = rows.readEntry(json);
-            if (!kind.isInstance(entry)) {
-                throw new IOException("another kind of row than " + kind.getSimpleName());
-            }
-            return kind.cast(entry);
-        }
-
-        @Override
         public void check(KernelTrials value) throws IOException {
             check(value.costs());
-            KernelSelection selection =
-                    new KernelSelection(graph, new long[graph.operators().size()], delegable);
             for (Faster trial : value.faster()) {
                 check(trial.entry().candidate());
-                acceptance.check(trial.entry(), trial.forBytes());
-                if (trial.entry().memoryBytes()
-                        < selection.selection(trial.steps()).weightBytes()) {
-                    throw new IOException(
-                            "a delegate of " + trial.entry().memoryBytes() + " bytes");
-                }
-                if (trial.cpuNanos() > MOST_NANOS) {
-                    throw new IOException("a prediction of " + trial.cpuNanos() + " ns");
-                }
             }
             for (Entry.Wrong entry : value.wrong()) {
                 check(entry.candidate());
-                acceptance.check(entry.errors());
             }
         }
 

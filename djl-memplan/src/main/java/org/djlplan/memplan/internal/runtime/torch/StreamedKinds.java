@@ -4,7 +4,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.internal.budget.WeightTrace;
-import org.djlplan.memplan.internal.store.Store;
+import org.djlplan.memplan.internal.store.FolderStore;
+import org.djlplan.memplan.internal.store.Format;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.thirdparty.guava.cache.CacheBuilder;
 import org.djlplan.thirdparty.guava.cache.RemovalNotification;
@@ -20,6 +21,8 @@ final class StreamedKinds implements AutoCloseable {
     /** If a model sees more kinds of inputs, it forgets the least recently used ones. */
     static final int MOST = 64;
 
+    static final Format<WeightTrace> FORMAT = new Format<>("weights", 3, WeightTrace.class);
+
     private final List<WeightTrace.Piece> pieces;
     private final Map<PredictionKind, StreamedKind> kinds =
             CacheBuilder.newBuilder()
@@ -31,7 +34,7 @@ final class StreamedKinds implements AutoCloseable {
     private volatile Optional<Kept> kept = Optional.empty();
 
     /** The store of recordings. */
-    private record Kept(Store<WeightTrace> store, StoreKey model) {
+    private record Kept(FolderStore<WeightTrace> store, StoreKey model) {
 
         StoreKey key(PredictionKind kind) {
             return new StoreKey(
@@ -52,7 +55,7 @@ final class StreamedKinds implements AutoCloseable {
     }
 
     /** Sets where recordings are stored. */
-    void keep(Store<WeightTrace> store, StoreKey model) {
+    void keep(FolderStore<WeightTrace> store, StoreKey model) {
         kept = Optional.of(new Kept(store, model));
     }
 

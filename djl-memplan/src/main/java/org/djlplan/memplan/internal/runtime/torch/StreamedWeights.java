@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.runtime.torch;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -19,7 +20,7 @@ import org.djlplan.memplan.internal.report.Megabytes;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.SystemError;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
-import org.djlplan.memplan.internal.store.Store;
+import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.WeightIo;
@@ -102,9 +103,14 @@ public final class StreamedWeights implements AutoCloseable {
         }
     }
 
-    /** Sets where recordings of the use of weights are stored. */
-    public void keep(Store<WeightTrace> store, StoreKey key) {
-        kinds.keep(store, key);
+    /**
+     * Sets where recordings of the use of weights are stored.
+     *
+     * @param modelFolder the folder with the model's files
+     * @param cacheFolder for recordings that cannot be stored beside the model
+     */
+    public void keep(Path modelFolder, Path cacheFolder, StoreKey key) {
+        kinds.keep(FolderStore.at(StreamedKinds.FORMAT, modelFolder, cacheFolder), key);
     }
 
     /**

@@ -6,23 +6,32 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.budget.WeightTrace;
-import org.djlplan.memplan.internal.store.MemoryStore;
+import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class StreamedKindsTest {
 
     private static final WeightTrace TRACE = WeightTraces.of(1, 2, 1);
     private static final StoreKey MODEL = new StoreKey("model", Map.of("code", "1"));
 
-    private final MemoryStore<WeightTrace> store = new MemoryStore<>();
+    @TempDir private Path folder;
+    private FolderStore<WeightTrace> store;
     private final StreamedKinds kinds = new StreamedKinds(TRACE.pieces());
+
+    @BeforeEach
+    void makeStore() {
+        store = FolderStore.at(StreamedKinds.FORMAT, folder, folder);
+    }
 
     private static PredictionKind kind(long rows, int threads) {
         return new PredictionKind(

@@ -10,13 +10,10 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
-import org.djlplan.memplan.internal.store.Store;
-import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.report.WeightIo;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.AfterEach;
@@ -39,20 +36,6 @@ class StreamedWeightsTest {
                             problem -> {
                                 throw new AssertionError(problem);
                             }));
-
-    /** A store without memory. */
-    private static final class FailingStore implements Store<WeightTrace> {
-
-        @Override
-        public Optional<WeightTrace> load(StoreKey key) {
-            throw new IllegalStateException("no memory");
-        }
-
-        @Override
-        public void save(StoreKey key, WeightTrace value) {
-            throw new AssertionError();
-        }
-    }
 
     @BeforeEach
     void load() throws IOException {
@@ -88,8 +71,7 @@ class StreamedWeightsTest {
 
     @Test
     void begin_fails_leavesTheTurnToOthers() throws Exception {
-        weights.keep(new FailingStore(), new StoreKey("model", Map.of()));
-        assertThrows(IllegalStateException.class, () -> weights.begin(KIND, arenas));
+        assertThrows(NullPointerException.class, () -> weights.begin(null, arenas));
         assertEquals(1, passOnOtherThread());
     }
 

@@ -37,11 +37,14 @@ class FingerprintBench {
 
         public static void main(String[] files) throws IOException {
             Path cache = Path.of(files[0]);
-            FolderStore<KeptCopy> store =
-                    FolderStore.at(new KeptCopyCodec(), cache.getParent(), cache);
+            FolderStore<KeptCopies.Copy> store =
+                    FolderStore.at(
+                            new Format<>("copy", 1, KeptCopies.Copy.class),
+                            cache.getParent(),
+                            cache);
             StoreKey key = new StoreKey("net", Map.of("a", "b"));
-            store.save(key, new KeptCopy(1, "1-0", 0));
-            Optional<KeptCopy> unusedCopy = store.load(key);
+            store.save(key, new KeptCopies.Copy(1, "1-0", 0));
+            Optional<KeptCopies.Copy> unusedCopy = store.load(key);
             for (int i = 1; i < files.length; i++) {
                 long begin = System.nanoTime();
                 Fingerprint unused = new Fingerprints(cache).of(Path.of(files[i]));
