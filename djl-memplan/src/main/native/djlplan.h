@@ -508,11 +508,10 @@ DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERG
                    "RunCounters");
 
 /*
- * Ends a paused run, on any thread. Writes the counters, and the numbers of at most `capacity`
- * allocations that are still in use. Their places stay reserved until they are freed.
+ * Ends a paused run, on any thread, and writes its counters. The places of allocations that are
+ * still in use stay reserved until they are freed.
  */
-DJLPLAN_API void djlplan_run_finish(struct djlplan_run *run, int64_t *counters, int32_t *alive,
-                                    int capacity);
+DJLPLAN_API void djlplan_run_finish(struct djlplan_run *run, int64_t *counters);
 
 /* ---- torch*.c: the CPU allocator of libtorch ------------------------------------------------- */
 

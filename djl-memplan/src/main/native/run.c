@@ -310,22 +310,13 @@ int64_t djlplan_run_events(const struct djlplan_run *run, int64_t *out, int64_t 
 int64_t djlplan_run_paused_at(const struct djlplan_run *run) { return run->paused_at; }
 
 /* The caller holds the lock. */
-static void write_alive(const struct djlplan_run *run, int32_t *alive, int capacity) {
-    struct djlplan_block block = {0};
-    int written = 0;
-    while (written < capacity && djlplan_blocks_after(&run->arena->blocks, block.end, &block)) {
-        if (block.run == run->id && block.number >= 0) alive[written++] = block.number;
-    }
-}
-
-/* The caller holds the lock. */
 static void leave(struct djlplan_run *run) {
     struct djlplan_run **link = &run->arena->runs;
     while (*link != NULL && *link != run) link = &(*link)->earlier;
     if (*link == run) *link = run->earlier;
 }
 
-void djlplan_run_finish(struct djlplan_run *run, int64_t *counters, int32_t *alive, int capacity) {
+void djlplan_run_finish(struct djlplan_run *run, int64_t *counters) {
     struct djlplan_arena *arena = run->arena;
     pthread_mutex_lock(&arena->lock);
     for (int i = run->next; run->plan != NULL && i < run->plan->count; i++) {
@@ -333,10 +324,7 @@ void djlplan_run_finish(struct djlplan_run *run, int64_t *counters, int32_t *ali
     }
     run->counters[DJLPLAN_ALIVE_BYTES] = run->bytes;
     memcpy(counters, run->counters, sizeof run->counters);
-    if (counters[DJLPLAN_ALIVE] > 0) {
-        write_alive(run, alive, capacity);
-        add_escapes(run);
-    }
+    if (counters[DJLPLAN_ALIVE] > 0) add_escapes(run);
     leave(run);
     djlplan_arena_leave(arena);
     free_run(run);

@@ -60,7 +60,7 @@ static int64_t figure(enum djlplan_ort_figure which) {
 
 static int64_t finish(struct djlplan_run *run, enum djlplan_counter which) {
     int64_t counters[DJLPLAN_COUNTERS];
-    djlplan_run_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters);
     return counters[which];
 }
 
@@ -95,7 +95,7 @@ static void check_load(void) {
     CHECK(in_arena(intermediate));
     release(intermediate);
     djlplan_ort_pause();
-    djlplan_run_finish(run, (int64_t[DJLPLAN_COUNTERS]){0}, NULL, 0);
+    djlplan_run_finish(run, (int64_t[DJLPLAN_COUNTERS]){0});
     CHECK(djlplan_ort_load_end() == 0);
 }
 
@@ -109,7 +109,7 @@ static void *predict(struct djlplan_escapes *escapes, int64_t bytes) {
     djlplan_ort_pause();
     djlplan_ort_pause();
     int64_t counters[DJLPLAN_COUNTERS];
-    djlplan_run_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters);
     CHECK(counters[DJLPLAN_ALIVE] == (in_arena(output) ? 1 : 0));
     CHECK(counters[DJLPLAN_BYTES] == 2 * bytes);
     return output;

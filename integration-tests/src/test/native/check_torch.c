@@ -65,7 +65,7 @@ struct finish {
 
 static void *finish_there(void *arguments) {
     struct finish *finish = arguments;
-    djlplan_run_finish(finish->run, finish->counters, NULL, 0);
+    djlplan_run_finish(finish->run, finish->counters);
     return NULL;
 }
 

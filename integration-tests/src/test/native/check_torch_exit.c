@@ -40,7 +40,7 @@ static void check_counts(void) {
     djlplan_torch_pause();
     CHECK(djlplan_torch_passes() == 0);
     djlplan_torch_pause();
-    djlplan_run_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters);
     CHECK(djlplan_torch_passes() == 0);
     djlplan_arena_free(arena);
 }

@@ -29,7 +29,7 @@ static void trim(void *trimmed, int64_t keep) {
 static void finish(struct djlplan_run *run) {
     int64_t counters[DJLPLAN_COUNTERS + 1];
     memset(counters, -1, sizeof counters);
-    djlplan_run_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters);
     for (int i = 0; i < DJLPLAN_ALIVE; i++) CHECK(counters[i] == 0);
     CHECK(counters[DJLPLAN_COUNTERS] == -1);
 }
@@ -142,7 +142,7 @@ static void check_first_fit(void) {
     release(&f);
     CHECK(djlplan_torch_pause() == 1);
     int64_t counters[DJLPLAN_COUNTERS];
-    djlplan_run_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters);
     CHECK(counters[DJLPLAN_FITTED] == 7 && counters[DJLPLAN_OUTSIDE] == 0);
     CHECK(counters[DJLPLAN_REACHED] == 512 + 192 && counters[DJLPLAN_ALIVE] == 0);
     CHECK(counters[DJLPLAN_MOST_BYTES] == 512 + 192);
@@ -169,7 +169,7 @@ static void check_escapes(void) {
         if (round == 2) release(&more);
         CHECK(djlplan_torch_pause() == (round == 1));
         int64_t counters[DJLPLAN_COUNTERS];
-        djlplan_run_finish(run, counters, NULL, 0);
+        djlplan_run_finish(run, counters);
         CHECK(counters[DJLPLAN_ALIVE] == (round != 1));
         CHECK((djlplan_arena_of(kept[round]) == NULL) == (round == 1));
     }
@@ -191,7 +191,7 @@ static torch_data_ptr predict(struct djlplan_plan *plan, struct djlplan_escapes 
     torch_data_ptr output = allocate(bytes);
     memset(output.data, 0x11, bytes);
     djlplan_torch_pause();
-    djlplan_run_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters);
     return output;
 }
 
@@ -232,7 +232,7 @@ static void check_outputs(void) {
     torch_data_ptr last = allocate(LARGE);
     CHECK(last.data == outputs);
     djlplan_torch_pause();
-    djlplan_run_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters);
     CHECK(djlplan_arena_of(outputs) != NULL);
     release_elsewhere(&last);
     CHECK(djlplan_arena_of(outputs) == NULL);
@@ -252,7 +252,7 @@ static void check_state(void) {
         release(&state);
         state = next;
         djlplan_torch_pause();
-        djlplan_run_finish(run, counters, NULL, 0);
+        djlplan_run_finish(run, counters);
         CHECK((djlplan_arena_of(state.data) == NULL) == (round > 1));
     }
     release(&state);
@@ -270,7 +270,7 @@ static void check_few_bytes(void) {
         CHECK(djlplan_torch_pause() == round);
         release(&output);
         int64_t counters[DJLPLAN_COUNTERS];
-        djlplan_run_finish(run, counters, NULL, 0);
+        djlplan_run_finish(run, counters);
         CHECK(counters[DJLPLAN_ALIVE] == 0 && counters[DJLPLAN_FITTED] == 1 - round);
     }
     djlplan_escapes_delete(escapes);
@@ -304,7 +304,7 @@ static void check_growth(void) {
     release(&middle);
     djlplan_torch_pause();
     int64_t counters[DJLPLAN_COUNTERS];
-    djlplan_run_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters);
     CHECK(counters[DJLPLAN_OUTSIDE] == 1 && counters[DJLPLAN_ALIVE] == 2);
     CHECK(pages_in_memory(growing, 8 * MEBI) >= 6 * MEBI / DJLPLAN_SPARE_BYTES);
     trim(growing, 2 * MEBI);

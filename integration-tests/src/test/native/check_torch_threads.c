@@ -147,7 +147,7 @@ static void record(struct worker *worker) {
     }
     int64_t events[BLOCKS * EVENT], counters[DJLPLAN_COUNTERS];
     CHECK(djlplan_run_events(run, events, BLOCKS * EVENT) == BLOCKS * EVENT);
-    djlplan_run_finish(run, counters, NULL, 0);
+    djlplan_run_finish(run, counters);
     atomic_fetch_add(&in_outputs, counters[DJLPLAN_KEPT_REACHED] > 0);
     if (draw(worker, 8) == 0) djlplan_arena_trim(outputs, draw(worker, 1 << 16), INT64_MAX);
     if (shares) {
@@ -182,8 +182,7 @@ static void replay(struct worker *worker) {
         }
     }
     int64_t counters[DJLPLAN_COUNTERS];
-    int32_t alive[BLOCKS];
-    djlplan_run_finish(run, counters, alive, BLOCKS);
+    djlplan_run_finish(run, counters);
     CHECK(counters[DJLPLAN_OUTSIDE] == 0);
     atomic_fetch_add(&refused, counters[DJLPLAN_REFUSED] > 0);
     atomic_fetch_add(&placed, (int)counters[DJLPLAN_PLACED]);

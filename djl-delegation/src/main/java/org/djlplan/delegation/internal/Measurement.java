@@ -179,7 +179,7 @@ final class Measurement {
     DelegationChoice unmeasured(UnmeasurableException why) {
         if (TOLD.add(model.file())) {
             logger.warn(
-                    "{} is not measured and runs in the CPU kernels: {}",
+                    "{} is not measured and runs without delegation: {}",
                     model.file(),
                     why.getMessage());
         }

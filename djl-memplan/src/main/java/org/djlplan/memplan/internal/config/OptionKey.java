@@ -11,9 +11,10 @@ public enum OptionKey implements Option {
             "false",
             Origin.ANYONE,
             "`true`: a model that cannot be planned fails to load, instead of running as without"
-                    + " djl-plan. With delegation on, it also fails if no choice is verified while"
-                    + " it is loaded; for that, `delegation.profile=background` measures as"
-                    + " `blocking` does. A cause of the exception is a `NotPlannedException`, which"
+                    + " djl-plan. With delegation on, a TensorFlow Lite model also fails if no choice"
+                    + " is verified while it is loaded; for that, `delegation.profile=background`"
+                    + " measures as `blocking` does. A TorchScript model is measured only after it"
+                    + " was loaded, so it does not fail for that reason. A cause of the exception is a `NotPlannedException`, which"
                     + " has the reason"),
     WORKERS(
             "auto",

@@ -265,7 +265,8 @@ final class BudgetedWeights {
             }
         } else if (early.isPresent()) {
             if (early.get().file().mostBytes() >= capacity(archive)) {
-                return loaded(model, early.get().block(), early.get().file(), resolver, options);
+                return loaded(
+                        model, early.get().block(), early.get().file(), resolver, options, 0, 0);
             }
             logger.debug("weights of {} are loaded twice, because they are many", model.getName());
             early.get().close();
@@ -314,17 +315,6 @@ final class BudgetedWeights {
             file.close();
             throw e;
         }
-    }
-
-    /** Returns a block that runs unchanged. */
-    private static Loaded loaded(
-            Model model,
-            Block block,
-            WeightFile file,
-            BudgetResolver resolver,
-            BudgetOptions options)
-            throws IOException {
-        return loaded(model, block, file, resolver, options, 0, 0);
     }
 
     private static Loaded loaded(
@@ -420,7 +410,7 @@ final class BudgetedWeights {
         WeightFile file = WeightFile.create(folder(), bytes + SLACK_BYTES);
         try {
             ParameterMove.move(block, file);
-            return loaded(model, block, file, resolver(options.budget(), bytes), options);
+            return loaded(model, block, file, resolver(options.budget(), bytes), options, 0, 0);
         } catch (IOException | RuntimeException | Error e) {
             file.close();
             throw e;

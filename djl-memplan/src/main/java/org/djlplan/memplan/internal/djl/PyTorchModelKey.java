@@ -2,18 +2,14 @@ package org.djlplan.memplan.internal.djl;
 
 import ai.djl.Model;
 import ai.djl.engine.Engine;
-import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.nn.SymbolBlock;
 import ai.djl.util.Pair;
 import java.io.IOException;
-import java.lang.reflect.Field;
-import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.djlplan.memplan.internal.config.Liveness;
@@ -93,7 +89,7 @@ final class PyTorchModelKey {
                 .findFirst();
     }
 
-    /** Returns a hash of the tree: classes, settings, names and shapes of parameters. */
+    /** Returns a hash of the tree: classes, names and shapes of parameters. */
     private static String structure(Block block) {
         Hasher hasher = Hashing.sha256().newHasher();
         add(hasher, block);
@@ -102,9 +98,6 @@ final class PyTorchModelKey {
 
     private static void add(Hasher hasher, Block block) {
         text(hasher, block.getClass().getName());
-        for (Class<?> type = block.getClass(); type != null; type = type.getSuperclass()) {
-            addSettings(hasher, block, type);
-        }
         for (Pair<String, Parameter> parameter : block.getDirectParameters()) {
             Parameter value = parameter.getValue();
             text(hasher, parameter.getKey());
@@ -115,39 +108,6 @@ final class PyTorchModelKey {
             text(hasher, child.getKey());
             add(hasher, child.getValue());
         }
-    }
-
-    /** Adds the simple fields of one class, such as strides and flags. */
-    private static void addSettings(Hasher hasher, Block block, Class<?> type) {
-        for (Field field : type.getDeclaredFields()) {
-            if (Modifier.isStatic(field.getModifiers()) || !isSimple(field.getType())) {
-                continue;
-            }
-            try {
-                field.setAccessible(true);
-                Object value = field.get(block);
-                text(hasher, field.getName());
-                text(hasher, Arrays.deepToString(new Object[] {value}));
-            } catch (ReflectiveOperationException | RuntimeException e) {
-                // Inaccessible in a module; the other fields are sufficient, because plans are
-                // verified when used.
-                text(hasher, field.getName());
-            }
-        }
-    }
-
-    private static boolean isSimple(Class<?> type) {
-        return type.isArray()
-                ? isSimple(type.getComponentType())
-                : type.isPrimitive()
-                        || type.isEnum()
-                        || type == String.class
-                        || type == Shape.class
-                        || (Number.class.isAssignableFrom(type) && !isMutable(type));
-    }
-
-    private static boolean isMutable(Class<?> number) {
-        return number.getName().startsWith("java.util.concurrent");
     }
 
     private static void text(Hasher hasher, String text) {

@@ -23,6 +23,7 @@ import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
+import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
 import org.djlplan.memplan.internal.runtime.torch.WeightFile;
 import org.djlplan.memplan.internal.store.CacheFolder;
 import org.djlplan.memplan.internal.store.StoreKey;
@@ -181,11 +182,8 @@ final class PyTorchPlanning {
      * @throws IOException if it cannot be loaded
      */
     Block load(Model model, Path archive) throws IOException {
-        return wrap(
-                model, BudgetedWeights.load(model, archive, Optional.empty(), options.budget()));
-    }
-
-    private Block wrap(Model model, BudgetedWeights.Loaded loaded) {
+        BudgetedWeights.Loaded loaded =
+                BudgetedWeights.load(model, archive, Optional.empty(), options.budget());
         return wrap(model, loaded.block(), Optional.of(loaded));
     }
 
@@ -311,15 +309,17 @@ final class PyTorchPlanning {
      */
     private InferencePass atGate(InferencePass pass, TorchMemory memory, boolean known) {
         Gate gate = Gate.shared();
-        if (memory.streamsWeights()) {
-            return WorkerForward.ofTorch(
-                    pass, gate.lane(1, PoolReport.Cause.ARENAS), gate.ownPlace());
-        }
-        return WorkerForward.ofTorch(
-                pass,
-                gate.lane(),
-                known ? Optional.of(memory.needed()) : Optional.empty(),
-                options.workers());
+        return memory.streamsWeights()
+                ? WorkerForward.ofTorch(
+                        pass, gate.lane(1, PoolReport.Cause.ARENAS), Optional.empty(), gate::ownPlace)
+                : WorkerForward.ofTorch(
+                        pass,
+                        gate.lane(),
+                        known ? Optional.of(memory.needed()) : Optional.empty(),
+                        () ->
+                                gate.places(
+                                        options.workers()
+                                                .forThreads(TorchSettings.threadsBySetting())));
     }
 
     private static boolean isImperative(Block block) {
@@ -331,14 +331,12 @@ final class PyTorchPlanning {
             Model model, Block block, Liveness mode, Optional<BudgetedWeights.Loaded> loaded) {
         StoreKey key = PyTorchModelKey.of(model, block, mode);
         long sliceBytes = loaded.map(BudgetedWeights.Loaded::sliceBytes).orElse(0L);
-        return sliceBytes == 0
-                ? key
-                : new StoreKey(
-                        key.model(),
-                        ImmutableMap.<String, String>builder()
-                                .putAll(key.facts())
-                                .put("sliceBytes", Long.toString(sliceBytes))
-                                .buildOrThrow());
+        return new StoreKey(
+                key.model(),
+                ImmutableMap.<String, String>builder()
+                        .putAll(key.facts())
+                        .put("sliceBytes", Long.toString(sliceBytes))
+                        .buildOrThrow());
     }
 
     /** Returns the model's folder, or the cache if it has none. */

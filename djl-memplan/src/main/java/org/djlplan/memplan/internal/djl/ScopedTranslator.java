@@ -8,8 +8,6 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
-import ai.djl.translate.PostProcessor;
-import ai.djl.translate.PreProcessor;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import java.lang.reflect.InvocationHandler;
@@ -47,7 +45,7 @@ public final class ScopedTranslator implements InvocationHandler {
     }
 
     /**
-     * Returns a translator that delelimits to {@code inner} and also reports on {@code model}.
+     * Returns a translator that delegates to {@code inner} and also reports on {@code model}.
      *
      * @param most limit of predictions at once; empty for no limit
      * @param batchTokens limit of the tokens that run at once of one call's inputs; empty for all
@@ -106,44 +104,12 @@ public final class ScopedTranslator implements InvocationHandler {
                 .orElse(translator);
     }
 
-    /**
-     * Calls the inner translator. The methods that each prediction calls come first and are called
-     * without reflection, because Java compiles that sooner.
-     */
     @Override
-    @SuppressWarnings("unchecked") // the proxy was called with the types of the inner translator
     public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
-        if (isOf(method, PreProcessor.class, "processInput")) {
-            begin(arguments[0]);
-            return accepted(
-                    arguments[0],
-                    ((PreProcessor<Object>) inner)
-                            .processInput((TranslatorContext) arguments[0], arguments[1]));
-        }
-        if (isOf(method, PostProcessor.class, "processOutput")) {
-            Object output =
-                    inner.processOutput((TranslatorContext) arguments[0], (NDList) arguments[1]);
-            report(arguments[0]);
-            return output;
-        }
-        return method.getName().equals("getBatchifier")
-                ? inner.getBatchifier()
-                : invokeOther(method, arguments);
-    }
-
-    @SuppressWarnings("unchecked") // the proxy was called with the types of the inner translator
-    private Object invokeOther(Method method, Object[] arguments) throws Throwable {
         switch (method.getName()) {
             case "processInput", "batchProcessInput":
                 begin(arguments[0]);
-                return arguments[1] instanceof List<?> inputs
-                                && method.getName().equals("batchProcessInput")
-                                && groups.isPresent()
-                                && groups.get()
-                                        .predict(
-                                                (Translator<Object, Object>) inner,
-                                                (TranslatorContext) arguments[0],
-                                                inputs)
+                return runsInGroups(method, arguments)
                         // DJL does not run the model without inputs.
                         ? new NDList()
                         : accepted(arguments[0], call(method, arguments));
@@ -161,6 +127,18 @@ public final class ScopedTranslator implements InvocationHandler {
             default:
                 return call(method, arguments);
         }
+    }
+
+    @SuppressWarnings("unchecked") // the proxy was called with the types of the inner translator
+    private boolean runsInGroups(Method method, Object[] arguments) throws Exception {
+        return groups.isPresent()
+                && method.getName().equals("batchProcessInput")
+                && arguments[1] instanceof List<?> inputs
+                && groups.get()
+                        .predict(
+                                (Translator<Object, Object>) inner,
+                                (TranslatorContext) arguments[0],
+                                inputs);
     }
 
     /** Returns the outputs of a call that ran in groups. */
@@ -183,10 +161,6 @@ public final class ScopedTranslator implements InvocationHandler {
             requireInputs((TranslatorContext) context, list);
         }
         return input;
-    }
-
-    private static boolean isOf(Method method, Class<?> type, String name) {
-        return method.getDeclaringClass() == type && method.getName().equals(name);
     }
 
     /**
@@ -246,23 +220,14 @@ public final class ScopedTranslator implements InvocationHandler {
         Metrics metrics =
                 callContext instanceof TranslatorContext context ? context.getMetrics() : null;
         if (metrics != null) {
-            report(metrics);
+            PlanReport.of(model).ifPresent(report -> add(report, metrics));
         }
     }
 
-    private void report(Metrics metrics) {
-        PlanReport.of(model)
-                .ifPresent(
-                        report -> {
-                            metrics.addMetric("ArenaBytes", report.plan().arenaBytes(), Unit.BYTES);
-                            metrics.addMetric(
-                                    "InputOutputBytes",
-                                    report.plan().inputOutputBytes(),
-                                    Unit.BYTES);
-                            metrics.addMetric(
-                                    "UnplannedPredictions",
-                                    report.predictions().unplanned(),
-                                    Unit.COUNT);
-                        });
+    private static void add(PlanReport report, Metrics metrics) {
+        PlanReport.Plan plan = report.plan();
+        metrics.addMetric("ArenaBytes", plan.arenaBytes(), Unit.BYTES);
+        metrics.addMetric("InputOutputBytes", plan.inputOutputBytes(), Unit.BYTES);
+        metrics.addMetric("UnplannedPredictions", report.predictions().unplanned(), Unit.COUNT);
     }
 }

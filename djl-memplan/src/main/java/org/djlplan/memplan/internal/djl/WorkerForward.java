@@ -46,23 +46,17 @@ final class WorkerForward implements InferencePass {
     }
 
     /**
-     * Returns a pass of a PyTorch model; libtorch's number of threads determines the places.
+     * Returns a pass of a PyTorch model.
      *
      * @param needed the memory of predictions; empty if all count as large
+     * @param places called once, when the engine is loaded
      */
     static WorkerForward ofTorch(
-            InferencePass inner, Lane lane, Optional<NeededMemory> needed, WorkerCount count) {
-        return new WorkerForward(
-                inner,
-                lane,
-                needed,
-                () -> Gate.shared().places(count.forThreads(TorchSettings.threadsBySetting())),
-                true);
-    }
-
-    /** Returns a pass of a PyTorch model whose passes are all large, and run in given places. */
-    static WorkerForward ofTorch(InferencePass inner, Lane lane, Places places) {
-        return new WorkerForward(inner, lane, Optional.empty(), () -> places, true);
+            InferencePass inner,
+            Lane lane,
+            Optional<NeededMemory> needed,
+            Supplier<Places> places) {
+        return new WorkerForward(inner, lane, needed, places, true);
     }
 
     /** Returns a pass for an engine without thread settings, whose number of threads is unknown. */

@@ -1,120 +1,138 @@
 package org.djlplan.integration.torch.liveness;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.NDScope;
-import ai.djl.ndarray.index.NDIndex;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.nn.ParallelBlock;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.recurrent.LSTM;
+import ai.djl.translate.TranslateException;
 import ai.djl.util.NativeResource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
-import org.djlplan.memplan.internal.config.Liveness;
-import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.memplan.report.PlanReport;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests operations of user code on arrays during a forward pass: results equal DJL's. */
+/** Tests what users' blocks do with arrays: with {@code memplan.liveness=op} as in DJL. */
 @OnEveryDjlWhenLong
 class LivenessTrapsTest {
 
-    private static final Shape SHAPE = new Shape(1, 4096);
-    private static final int RUNS = 4;
+    private static final int PREDICTIONS = 6;
+    private static final Shape SHAPE = new Shape(2, 4096);
 
-    @ParameterizedTest
-    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
-    void forward_viewOfDirectBuffer_keepsTheBuffer(Liveness mode) {
-        Block block =
-                new CodeBlock(
-                        (self, store, inputs) -> {
-                            NDManager manager = inputs.getManager();
-                            NDArray view =
-                                    manager.create(new float[1 << 20]).addi(3).reshape(1, -1);
-                            NDArray result = inputs.head();
-                            for (int i = 0; i < 5; i++) {
-                                result = result.mul(2).add(1);
-                                System.gc();
-                                manager.zeros(new Shape(1 << 18));
-                            }
-                            return new NDList(result.add(view.get(":, :4096")));
-                        });
-        Sample.assertSameBits(new SequentialBlock().add(block).add(scaling()), mode);
+    @BeforeEach
+    void oneThread() {
+        Torch.threads(1);
+    }
+
+    private static List<BlockAnswers.Inputs> inputs(Shape shape) {
+        return IntStream.range(0, PREDICTIONS)
+                .<BlockAnswers.Inputs>mapToObj(
+                        call ->
+                                manager ->
+                                        new NDList(
+                                                manager.arange(0f, shape.size(), 1f)
+                                                        .mul(call + 1)
+                                                        .sin()
+                                                        .reshape(shape)))
+                .toList();
+    }
+
+    private static PlanReport assertAsStock(Supplier<Block> block, Shape shape) throws Exception {
+        BlockAnswers stock = BlockAnswers.stock(block.get(), inputs(shape));
+        BlockAnswers planned = BlockAnswers.planned(block.get(), BlockAnswers.OP, inputs(shape));
+        assertEquals(stock.outputs(), planned.outputs());
+        return planned.report().orElseThrow();
+    }
+
+    /** Returns blocks that do unusual things with arrays. */
+    static Stream<CodeBlock.Code> traps() {
+        return Stream.of(
+                (self, store, inputs) -> {
+                    // A view of an array over a buffer of the JVM.
+                    NDManager manager = inputs.getManager();
+                    NDArray view = manager.create(new float[1 << 20]).addi(3).reshape(1, -1);
+                    NDArray result = inputs.head();
+                    for (int i = 0; i < 3; i++) {
+                        result = result.mul(2).add(1);
+                        System.gc();
+                        manager.zeros(new Shape(1 << 18));
+                    }
+                    return new NDList(result.add(view.get(":, :4096")));
+                },
+                (self, store, inputs) -> {
+                    // An array that stays for later calls.
+                    NDArray x = inputs.head();
+                    if (self.kept.isEmpty()) {
+                        NDArray made = x.zerosLike().add(5).mul(2);
+                        made.attach(store.getManager());
+                        self.kept.add(made);
+                    }
+                    return new NDList(x.add(1).mul(self.kept.head()).add(2));
+                },
+                (self, store, inputs) -> {
+                    // The input, the same output twice, and a view.
+                    NDArray x = inputs.head();
+                    NDArray y = x.mul(2).add(1);
+                    return new NDList(x, y, y, y.mul(3).reshape(-1).get("1:5"));
+                },
+                (self, store, inputs) -> {
+                    // An input that is changed in place, through a view.
+                    NDArray x = inputs.head().mul(2).add(3);
+                    inputs.head().reshape(-1).addi(1);
+                    return new NDList(x.add(inputs.head()), inputs.head());
+                },
+                (self, store, inputs) -> {
+                    // A cast to the engine's class.
+                    NDArray x = inputs.head().mul(2).add(1);
+                    boolean open = ((NativeResource<?>) x).getHandle() != null;
+                    return new NDList(open ? x.add(1) : x);
+                },
+                (self, store, inputs) -> {
+                    // Another thread.
+                    NDArray x = inputs.head().mul(2);
+                    NDArray y = CompletableFuture.supplyAsync(() -> x.add(1).mul(2)).join();
+                    return new NDList(y.add(x));
+                },
+                (self, store, inputs) -> {
+                    // A number of operations that depends on the content.
+                    NDArray x = inputs.head().mul(2);
+                    int count = inputs.head().sum().getFloat() > 0 ? 3 : 5;
+                    for (int i = 0; i < count; i++) {
+                        x = x.add(1);
+                    }
+                    return new NDList(x.reshape(-1).add(2));
+                });
     }
 
     @ParameterizedTest
-    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
-    void forward_arrayKeptAcrossCalls_staysOpen(Liveness mode) {
-        Block block =
-                new CodeBlock(
-                        (self, store, inputs) -> {
-                            NDArray x = inputs.head();
-                            if (self.kept.isEmpty()) {
-                                NDArray made = x.zerosLike().add(5).mul(2);
-                                made.attach(store.getManager());
-                                self.kept.add(made);
-                            }
-                            return new NDList(x.add(1).mul(self.kept.head()).add(2));
-                        });
-        try (Sample sample = new Sample(block, SHAPE)) {
-            LivenessExecutor executor = sample.executor(mode);
-            try (NDManager manager = sample.newManager()) {
-                // The types are those of the inputs that follow, so this pass is recorded.
-                sample.planned(executor, sample.inputs(manager, 2, 0));
-            }
-            sample.assertSameBits(executor);
-            sample.assertSameBits(executor);
-            assertEquals(0, executor.fallbacks());
-            assertEquals(mode, executor.mode());
-            assertEquals(mode != Liveness.OFF, executor.closedEarly() > 0);
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
-    void forward_arrayKeptInField_readableAfterwards(Liveness mode) {
-        CodeBlock block =
-                new CodeBlock(
-                        (self, store, inputs) -> {
-                            self.kept.clear();
-                            self.kept.add(inputs.head().mul(3));
-                            return new NDList(self.kept.head().add(1).mul(2));
-                        });
-        try (Sample sample = new Sample(block, SHAPE)) {
-            LivenessExecutor executor = sample.executor(mode);
-            for (int run = 0; run < RUNS; run++) {
-                try (NDManager manager = sample.newManager()) {
-                    NDList inputs = sample.inputs(manager, 1, run);
-                    sample.planned(executor, inputs);
-                    assertArrayEquals(
-                            inputs.head().mul(3).toFloatArray(), block.kept.head().toFloatArray());
-                    assertTrue(block.kept.head() instanceof NativeResource);
-                }
-            }
-        }
-    }
-
-    @Test
-    void op_skipConnectionThroughField_closesWithoutFallback() {
-        LivenessExecutor executor = Sample.assertSameBits(skipping(), Liveness.OP);
-        assertEquals(Liveness.OP, executor.mode());
-        assertEquals(0, executor.fallbacks());
-        assertTrue(executor.closedEarly() > 0);
+    @MethodSource("traps")
+    void op_unusualBlock_answersAsStock(CodeBlock.Code code) throws Exception {
+        PlanReport report = assertAsStock(() -> new CodeBlock(code), SHAPE);
+        assertEquals(0, report.predictions().unplanned());
     }
 
     private static Block skipping() {
         NDList skip = new NDList();
         return new SequentialBlock()
-                .add(scaling())
+                .addSingleton(x -> x.mul(1.5f).add(0.5f))
                 .add(
                         new CodeBlock(
                                 (self, store, inputs) -> {
@@ -122,114 +140,107 @@ class LivenessTrapsTest {
                                     skip.addAll(inputs);
                                     return new NDList(inputs.head().add(1));
                                 }))
-                .add(scaling())
+                .addSingleton(x -> x.mul(1.5f).square())
                 .add(
                         new CodeBlock(
                                 (self, store, inputs) ->
                                         new NDList(inputs.head().add(skip.head()))));
     }
 
-    private static Block scaling() {
-        return new SequentialBlock().addSingleton(x -> x.mul(1.5f).add(0.5f).square());
+    @Test
+    void op_skipConnectionThroughField_isClosed() throws Exception {
+        PlanReport report = assertAsStock(LivenessTrapsTest::skipping, SHAPE);
+        assertFalse(report.unclosedReason().isPresent());
     }
 
-    @ParameterizedTest
-    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
-    void forward_parallelLstms_eachHasItsOwnInputs(Liveness mode) {
+    private static Block lstms(NDManager manager) {
         ParallelBlock block =
                 new ParallelBlock(
                         results ->
                                 new NDList(
                                         results.get(0).head().add(results.get(1).head()),
                                         results.get(0).head()));
-        block.add(lstm()).add(lstm());
-        try (Sample sample = new Sample(block, new Shape(1, 5, 6))) {
-            LivenessExecutor executor = sample.executor(mode);
-            sample.assertSameBits(executor);
-            assertEquals(mode, executor.mode());
-            assertEquals(0, executor.fallbacks());
+        for (int i = 0; i < 2; i++) {
+            block.add(LSTM.builder().setStateSize(7).setNumLayers(1).optReturnState(false).build());
+        }
+        block.initialize(manager, DataType.FLOAT32, new Shape(2, 5, 6));
+        return block;
+    }
+
+    @Test
+    void op_parallelLstms_eachHasItsOwnInputs() throws Exception {
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            Block block = lstms(manager);
+            assertAsStock(() -> block, new Shape(2, 5, 6));
         }
     }
 
-    private static Block lstm() {
-        return LSTM.builder().setStateSize(7).setNumLayers(1).optReturnState(false).build();
-    }
-
-    @ParameterizedTest
-    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
-    void forward_throwingBlock_throwsTheSame(Liveness mode) {
-        Block block =
-                new CodeBlock(
-                        (self, store, inputs) -> {
-                            if (inputs.head().add(1).toFloatArray().length > 4096) {
-                                throw new UnsupportedOperationException("too long");
-                            }
-                            return new NDList(inputs.head().mul(2).add(1));
-                        });
-        try (Sample sample = new Sample(block, SHAPE);
-                NDManager manager = sample.newManager()) {
-            LivenessExecutor executor = sample.executor(mode);
-            for (int run = 0; run < RUNS; run++) {
-                assertThrows(
-                        UnsupportedOperationException.class,
-                        () -> sample.planned(executor, sample.inputs(manager, 2, 1)));
-                sample.planned(executor, sample.inputs(manager, 1, 1));
+    @Test
+    void op_arraysAttachedElsewhere_stayOpen() throws Exception {
+        List<NDArray> attached = new ArrayList<>();
+        // The list is not in the block, so only the manager shows the arrays' use.
+        ThreadLocal<List<NDArray>> drop = ThreadLocal.withInitial(() -> attached);
+        try (NDManager elsewhere = NDManager.newBaseManager("PyTorch")) {
+            CodeBlock.Code code =
+                    (self, store, inputs) -> {
+                        NDArray x = inputs.head().mul(2);
+                        NDArray moved = x.add(1);
+                        moved.attach(elsewhere);
+                        NDArray freed = x.add(2);
+                        freed.detach();
+                        drop.get().add(moved);
+                        drop.get().add(freed);
+                        return new NDList(x.mul(3).add(4));
+                    };
+            assertAsStock(() -> new CodeBlock(code), SHAPE);
+            assertEquals(4 * PREDICTIONS, attached.size());
+            for (int i = 0; i < attached.size(); i += 2) {
+                float moved = attached.get(i).getFloat(0, 1);
+                assertEquals(moved + 1, attached.get(i + 1).getFloat(0, 1));
+                attached.get(i + 1).close();
             }
-            assertEquals(mode, executor.mode());
-            assertEquals(0, executor.fallbacks());
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
-    void forward_ownScope_isHonoured(Liveness mode) {
-        Block block =
-                new CodeBlock(
-                        (self, store, inputs) -> {
-                            NDArray x = inputs.head().mul(2);
-                            NDArray y;
-                            try (NDScope scope = new NDScope()) {
-                                scope.suppressNotUsedWarning();
-                                y = x.add(1).mul(3);
-                                NDScope.unregister(y);
-                            }
-                            return new NDList(y, x.add(2));
-                        });
-        Sample.assertSameBits(block, mode);
+    @Test
+    void op_throwingBlock_throwsTheSameAndGoesOn() throws Exception {
+        CodeBlock.Code code =
+                (self, store, inputs) -> {
+                    if (inputs.head().getShape().get(0) > 2) {
+                        throw new UnsupportedOperationException("too long");
+                    }
+                    return new NDList(inputs.head().mul(2).add(1));
+                };
+        CodeBlock block = new CodeBlock(code);
+        TranslateException thrown =
+                assertThrows(
+                        TranslateException.class,
+                        () ->
+                                BlockAnswers.planned(
+                                        block, BlockAnswers.OP, inputs(new Shape(3, 4096))));
+        assertTrue(thrown.getCause() instanceof UnsupportedOperationException);
+        assertFalse(assertAsStock(() -> block, SHAPE).unclosedReason().isPresent());
     }
 
-    @ParameterizedTest
-    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
-    void forward_ownManager_isHonoured(Liveness mode) {
-        Block block =
-                new CodeBlock(
-                        (self, store, inputs) -> {
-                            NDArray x = inputs.head().mul(2);
-                            try (NDManager own = x.getManager().newSubManager()) {
-                                NDArray y = own.zeros(x.getShape()).add(x).add(1);
-                                NDArray z = own.create(new float[4096]).add(y);
-                                z.attach(x.getManager());
-                                return new NDList(z, x.add(2));
-                            }
-                        });
-        LivenessExecutor executor = Sample.assertSameBits(block, mode);
-        assertEquals(0, executor.fallbacks());
-    }
-
-    @ParameterizedTest
-    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
-    void forward_indicesOfArrays_giveTheSame(Liveness mode) {
-        Block block =
-                new CodeBlock(
-                        (self, store, inputs) -> {
-                            NDArray x = inputs.head().mul(2);
-                            NDArray mask = x.gt(0.5f);
-                            NDArray rows = x.getManager().create(new long[] {1, 0});
-                            NDArray y = x.get(new NDIndex("{}", rows)).add(1);
-                            y.set(new NDIndex("0, 1:5"), 7);
-                            y.set(x.lt(-1), 9);
-                            return new NDList(x.get(mask), y, x.booleanMask(mask), y.argMax());
-                        });
-        Sample.assertSameBits(block, mode);
+    /** In one branch the first array is used last, in the other the second one. */
+    @Test
+    void op_branchOnContent_failsOnceAndThenAnswersAsStock() throws Exception {
+        CodeBlock.Code code =
+                (self, store, inputs) -> {
+                    NDArray x = inputs.head();
+                    NDArray a = x.mul(2);
+                    NDArray b = x.mul(3);
+                    boolean first = x.getFloat(0, 0) >= 0;
+                    NDArray c = (first ? a.add(b) : b.sub(b)).add(1);
+                    return new NDList(c.add(first ? a : b));
+                };
+        BlockAnswers.Inputs positive = manager -> new NDList(manager.ones(SHAPE));
+        BlockAnswers.Inputs negative = manager -> new NDList(manager.ones(SHAPE).neg());
+        List<BlockAnswers.Inputs> learning = List.of(positive, positive, positive, negative);
+        TranslateException thrown =
+                assertThrows(
+                        TranslateException.class,
+                        () -> BlockAnswers.planned(new CodeBlock(code), BlockAnswers.OP, learning));
+        assertTrue(thrown.getMessage().contains("too early"), thrown.getMessage());
     }
 }

@@ -133,30 +133,6 @@ class TorchRecoveryTest {
         }
     }
 
-    @Test
-    void predict_shapesThatFitAndNotInTurns_staysRight() throws Exception {
-        Path file = Torch.copy(TorchScriptModels.named("many_inputs"), folder);
-        ModelInputs good = TorchScriptModels.named("many_inputs").inputSets().get(0);
-        ModelInputs large = TorchScriptModels.named("many_inputs").inputSets().get(1);
-        // The first layer accepts its input, the second does not.
-        ModelInputs wrong =
-                ModelInputs.floats(new long[] {1, 12}, new long[] {1, 21}, new long[] {1});
-        List<List<Output>> expected = Torch.stock(file, good, SEEDS);
-        ModelInputs incomplete = ModelInputs.floats(new long[] {1, 12});
-        List<List<Output>> expectedLarge = Torch.stock(file, large, SEEDS);
-        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
-                Predictor<NDList, NDList> predictor = model.newPredictor()) {
-            for (int round = 0; round < 4; round++) {
-                assertRight(predictor, good, expected);
-                assertThrows(TranslateException.class, () -> Torch.predict(predictor, wrong, 1));
-                assertRight(predictor, large, expectedLarge);
-                assertThrows(
-                        TranslateException.class, () -> Torch.predict(predictor, incomplete, 1));
-            }
-            assertEquals(0, Torch.report(model).predictions().unplannedAllocations());
-        }
-    }
-
     /** Makes the same allocations in each pass, but frees one array early or late. */
     private static final class Holding extends AbstractBlock {
 
@@ -265,20 +241,6 @@ class TorchRecoveryTest {
             assertRight(predictor, inputs, expected);
             PlanReport report = Torch.report(model);
             assertEquals(0, report.predictions().unplanned(), report.toString());
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"branch", "loop", "growing", "nonzero", "counter", "fork"})
-    void predict_allocationsDependOnData_isRight(String name) throws Exception {
-        int predictions = 120;
-        Path file = Torch.copy(TorchScriptModels.named(name), folder);
-        ModelInputs inputs = TorchScriptModels.named(name).inputSets().get(1);
-        List<List<Output>> expected = Torch.stock(file, inputs, predictions);
-        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
-                Predictor<NDList, NDList> predictor = model.newPredictor()) {
-            assertRight(predictor, inputs, expected);
-            assertEquals(predictions, Torch.report(model).predictions().total());
         }
     }
 }

@@ -1,14 +1,12 @@
 package org.djlplan.integration.torch.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
-import ai.djl.translate.TranslateException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -25,7 +23,6 @@ import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchProbe;
-import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
@@ -36,7 +33,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that an array returned to the user never lies in memory that a later prediction uses. */
 @OnEveryDjlWhenLong
@@ -54,56 +50,6 @@ class TorchRetentionTest {
     @AfterEach
     void everythingIsFreed() {
         Torch.assertNoArenas();
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "cnn",
-                "tuple_outputs",
-                "dict_outputs",
-                "view_output",
-                "input_as_output",
-                "same_twice",
-                "lstm",
-                "growing",
-                "counter"
-            })
-    void predict_twentyOutputsRetained_keepTheirBytes(String name) throws Exception {
-        TorchScriptModel catalogued = TorchScriptModels.named(name);
-        Path file = Torch.copy(catalogued, folder);
-        ModelInputs inputs = catalogued.inputSets().get(0);
-        List<List<Output>> expected = Torch.stock(file, inputs, RETAINED);
-        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
-                Predictor<NDList, NDList> predictor = model.newPredictor();
-                NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            List<NDList> retained = new ArrayList<>();
-            for (int seed = 0; seed < RETAINED; seed++) {
-                retained.add(predictor.predict(inputs.create(manager, seed)));
-            }
-            for (int seed = 0; seed < RETAINED; seed++) {
-                assertEquals(expected.get(seed), Output.copyOf(retained.get(seed)), "seed " + seed);
-            }
-            assertMemoryOfTheirOwn(predictor, inputs, expected, retained);
-        }
-    }
-
-    /** Closes every other list of outputs, predicts further ones, and checks the rest. */
-    private static void assertMemoryOfTheirOwn(
-            Predictor<NDList, NDList> predictor,
-            ModelInputs inputs,
-            List<List<Output>> expected,
-            List<NDList> retained)
-            throws TranslateException {
-        for (int seed = 0; seed < RETAINED; seed += 2) {
-            retained.get(seed).close();
-        }
-        for (int seed = RETAINED; seed < 2 * RETAINED; seed++) {
-            assertFalse(Torch.predict(predictor, inputs, seed).isEmpty());
-        }
-        for (int seed = 1; seed < RETAINED; seed += 2) {
-            assertEquals(expected.get(seed), Output.copyOf(retained.get(seed)), "seed " + seed);
-        }
     }
 
     private ZooModel<NDList, String> loadInside(String name) throws Exception {

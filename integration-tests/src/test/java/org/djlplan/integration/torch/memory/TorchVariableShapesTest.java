@@ -10,7 +10,6 @@ import ai.djl.repository.zoo.ZooModel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -26,8 +25,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests inputs that change shape with nearly every prediction. */
 class TorchVariableShapesTest {
@@ -36,7 +33,6 @@ class TorchVariableShapesTest {
     private static final int FURTHER = 1_000;
     private static final int THREADS = 4;
     private static final int EACH = 20;
-    private static final int MOST_ROWS = 40;
     private static final int LARGE_SIDE = 400;
     private static final int KINDS = 8;
     private static final long LITTLE_BYTES = 2 << 20;
@@ -132,76 +128,6 @@ class TorchVariableShapesTest {
     private static void assertKept(List<List<Output>> expected, List<NDList> kept) {
         for (int i = 0; i < expected.size(); i++) {
             assertEquals(expected.get(i), Output.copyOf(kept.get(i)), "shape " + i);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "branch",
-                "loop",
-                "growing",
-                "view_output",
-                "input_as_output",
-                "same_twice",
-                "in_place",
-                "nonzero",
-                "attention",
-                "lstm",
-                "embedding",
-                "list_outputs"
-            })
-    void predict_randomSizesOnManyThreads_answersAsStock(String name) throws Exception {
-        TorchScriptModel files = TorchScriptModels.named(name);
-        ExecutorService pool = Executors.newFixedThreadPool(THREADS);
-        try (ZooModel<NDList, NDList> stock = files.loadStock();
-                ZooModel<NDList, NDList> model = Torch.load(name, folder)) {
-            List<Future<?>> all = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                int seed = i;
-                all.add(
-                        pool.submit(
-                                () -> {
-                                    compare(stock, model, files, seed);
-                                    return null;
-                                }));
-            }
-            for (Future<?> each : all) {
-                each.get();
-            }
-        } finally {
-            pool.shutdown();
-        }
-    }
-
-    /** Compares outputs with stock's, and keeps some outputs for a while. */
-    private static void compare(
-            ZooModel<NDList, NDList> stock,
-            ZooModel<NDList, NDList> model,
-            TorchScriptModel files,
-            int seed)
-            throws Exception {
-        Torch.threads(1);
-        Random random = new Random(seed);
-        try (Predictor<NDList, NDList> plain = stock.newPredictor();
-                Predictor<NDList, NDList> predictor = model.newPredictor();
-                NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            List<List<Output>> expected = new ArrayList<>();
-            List<NDList> kept = new ArrayList<>();
-            for (int i = 0; i < EACH; i++) {
-                ModelInputs any = files.inputSets().get(random.nextInt(files.inputSets().size()));
-                ModelInputs inputs = any.ofBatch(1 + random.nextInt(MOST_ROWS));
-                List<Output> answer = Torch.predict(plain, inputs, i);
-                NDList outputs = predictor.predict(inputs.create(manager, i));
-                assertEquals(answer, Output.copyOf(outputs), inputs.toString());
-                if (random.nextInt(4) == 0) {
-                    expected.add(answer);
-                    kept.add(outputs);
-                } else {
-                    outputs.close();
-                }
-            }
-            assertKept(expected, kept);
         }
     }
 

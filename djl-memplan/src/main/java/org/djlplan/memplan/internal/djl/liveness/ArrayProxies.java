@@ -4,8 +4,6 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.internal.NDArrayEx;
-import java.lang.ref.Reference;
-import java.lang.ref.WeakReference;
 import java.lang.reflect.Array;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -23,23 +21,15 @@ import org.djlplan.thirdparty.guava.collect.Streams;
 /**
  * Stand-ins for arrays, managers and an array's engine-level methods, which report every call to a
  * {@link Recorder} and delegate it to the real object. There is one stand-in per real object, so
- * that identity comparisons have the same results as in DJL. They are weakly referenced: when the
- * block releases a stand-in, the garbage collector removes it, which shows that the array behind it
- * is unreachable.
+ * that identity comparisons have the same results as in DJL.
  */
 final class ArrayProxies {
 
     private final Recorder recorder;
-    private final IdentityHashMap<Object, Reference<Object>> proxies = new IdentityHashMap<>();
+    private final IdentityHashMap<Object, Object> proxies = new IdentityHashMap<>();
 
     ArrayProxies(Recorder recorder) {
         this.recorder = recorder;
-        recorder.standIns(array -> standIn(array).isPresent());
-    }
-
-    private synchronized Optional<Object> standIn(Object real) {
-        Reference<Object> reference = proxies.get(real);
-        return reference == null ? Optional.empty() : Optional.ofNullable(reference.get());
     }
 
     /** Returns the real object behind a stand-in of any recording; other objects unchanged. */
@@ -79,22 +69,15 @@ final class ArrayProxies {
 
     /** Returns the stand-in for an array, a manager or an array's engine-level methods. */
     synchronized Object proxy(Object real) {
-        if (real(real) != real) {
-            return real;
-        }
-        Optional<Object> known = standIn(real);
-        if (known.isPresent()) {
-            return known.get();
-        }
-        // An array's methods keep the array reachable.
-        Object anchor = real instanceof NDArrayEx methods ? proxy(methods.getArray()) : this;
-        Object made =
-                Proxy.newProxyInstance(
-                        NDArray.class.getClassLoader(),
-                        interfaces(real),
-                        new Handler(this, real, anchor));
-        proxies.put(real, new WeakReference<>(made));
-        return made;
+        return real(real) != real
+                ? real
+                : proxies.computeIfAbsent(
+                        real,
+                        key ->
+                                Proxy.newProxyInstance(
+                                        NDArray.class.getClassLoader(),
+                                        interfaces(real),
+                                        new Handler(this, real)));
     }
 
     private static Class<?>[] interfaces(Object real) {
@@ -132,38 +115,27 @@ final class ArrayProxies {
         return result;
     }
 
-    private static final class Handler implements InvocationHandler {
-
-        private final ArrayProxies owner;
-        private final Object real;
-
-        @SuppressWarnings("unused") // Only kept so that the object stays reachable.
-        private final Object anchor;
-
-        Handler(ArrayProxies owner, Object real, Object anchor) {
-            this.owner = owner;
-            this.real = real;
-            this.anchor = anchor;
-        }
+    private record Handler(ArrayProxies owner, Object real) implements InvocationHandler {
 
         @Override
         public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
             Optional<NDArray> target = target();
             Operands operands = new Operands(target);
             Object[] reals = arguments == null ? new Object[0] : operands.realOf(arguments);
-            Recorder recorder = owner.recorder;
-            operands.exposed().forEach(recorder::expose);
             Object result =
-                    recorder.operation(
+                    owner.recorder.operation(
                             method.getName(),
-                            target,
+                            target.isPresent(),
                             operands.arrays(),
                             operands.opaque(),
                             () -> call(method, reals));
-            if (recorder.over()) {
+            if (owner.recorder.over()) {
                 return result;
             }
             check(method, result, target);
+            if (!owner.recorder.knows(arraysIn(result))) {
+                CreationScope.acceptStandIns();
+            }
             return owner.wrap(result);
         }
 

@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.internal.NDArrayEx;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
+import ai.djl.nn.SequentialBlock;
 import ai.djl.training.ParameterServer;
 import ai.djl.training.ParameterStore;
 import java.util.Optional;
@@ -20,53 +21,60 @@ final class BlockRecorder {
      *
      * @param outputs the block's outputs, if they equal the outputs in DJL
      * @param recording the recording of the pass, if it is valid
-     * @param unrepeatable whether the pass was stopped before a side effect
-     * @param closed number of arrays closed early
      * @param flaw why there is no recording, or empty
      */
-    record Outcome(
-            Optional<NDList> outputs,
-            Optional<BlockRecording> recording,
-            boolean unrepeatable,
-            int closed,
-            String flaw) {}
+    record Outcome(Optional<NDList> outputs, Optional<BlockRecording> recording, String flaw) {}
 
     private BlockRecorder() {}
 
     /**
-     * Records a pass that is run once more if recording fails. Arrays are closed as soon as they
-     * are known to be unused, so the pass needs less memory than in DJL.
+     * Records a pass of a pure block, which is run once more if recording fails. Between the blocks
+     * of a sequence, arrays are closed that no later block can need.
      */
     static Outcome record(Block block, ForwardPass pass) {
         return record(
-                pass,
                 block,
+                pass,
                 true,
-                (store, recorder, inputs) ->
-                        TreeNode.of(block)
-                                .run(
-                                        new TreePass(store, recorder),
-                                        inputs,
-                                        Needed.nothing(),
-                                        pass.params()));
+                (recorder, store, inputs) ->
+                        block.getClass() == SequentialBlock.class
+                                ? inSequence((SequentialBlock) block, recorder, store, inputs)
+                                : pass.run(block, store, inputs));
+    }
+
+    private static NDList inSequence(
+            SequentialBlock block, Recorder recorder, ParameterStore store, NDList inputs) {
+        NDList past = new NDList();
+        NDList current = inputs;
+        for (Block child : block.getChildren().values()) {
+            // DJL does not pass its parameters on here.
+            current =
+                    child.getClass() == SequentialBlock.class && !block.isReturnIntermediate()
+                            ? inSequence((SequentialBlock) child, recorder, store, current)
+                            : child.forward(store, current, false);
+            past.addAll(current);
+            recorder.closeAllBut(block.isReturnIntermediate() ? past : current);
+        }
+        return block.isReturnIntermediate() ? past : current;
     }
 
     /** Records the only run of a pass, with its side effects and exceptions. */
     static Outcome recordOnce(Block block, ForwardPass pass) {
         return record(
-                pass, block, false, (store, recorder, inputs) -> pass.run(block, store, inputs));
+                block, pass, false, (recorder, store, inputs) -> pass.run(block, store, inputs));
     }
 
     /** A forward pass on stand-ins. */
     private interface StandInPass {
-        NDList run(ParameterStore store, Recorder recorder, NDList inputs);
+        NDList run(Recorder recorder, ParameterStore store, NDList inputs);
     }
 
     private static Outcome record(
-            ForwardPass pass, Block block, boolean repeatable, StandInPass standInPass) {
-        Recorder recorder = new Recorder(pass.inputs(), repeatable);
+            Block block, ForwardPass pass, boolean repeatable, StandInPass standInPass) {
+        Recorder recorder = new Recorder(pass.inputs());
         ArrayProxies proxies = new ArrayProxies(recorder);
         RecordingStore store = new RecordingStore(pass.store(), proxies, recorder);
+        NDList inputs = proxies.proxies(pass.inputs());
         Optional<NDList> outputs = Optional.empty();
         try {
             if (!repeatable) {
@@ -79,18 +87,11 @@ final class BlockRecorder {
             outputs =
                     Optional.ofNullable(
                             CreationScope.listen(
-                                    recorder,
-                                    () ->
-                                            standInPass.run(
-                                                    store,
-                                                    recorder,
-                                                    proxies.proxies(pass.inputs()))));
+                                    recorder, () -> standInPass.run(recorder, store, inputs)));
             outputs.ifPresent(list -> list.replaceAll(a -> (NDArray) ArrayProxies.real(a)));
-        } catch (Recorder.UnrepeatableException e) {
-            recorder.spoil(e.getMessage());
         } catch (RuntimeException e) {
             // The block may have cast a stand-in to the engine's class.
-            boolean ours = e instanceof ClassCastException && !recorder.unrepeatable();
+            boolean ours = e instanceof ClassCastException && !recorder.hasSideEffects();
             if (!repeatable && !ours) {
                 throw e;
             }
@@ -103,29 +104,21 @@ final class BlockRecorder {
                 }
             } finally {
                 recorder.end();
-                Replay.leave(recorder.createdSince(0));
+                Replay.leave(recorder.created());
             }
         }
         // A scope of the block cannot distinguish a stand-in from an array, and closes it.
-        boolean intact =
-                outputs.isPresent() && outputs.get().stream().noneMatch(NDArray::isReleased);
-        if (!intact || (repeatable && recorder.unrepeatable())) {
+        if (outputs.isEmpty() || outputs.get().stream().anyMatch(NDArray::isReleased)) {
             return new Outcome(
                     Optional.empty(),
                     Optional.empty(),
-                    recorder.unrepeatable(),
-                    recorder.closed(),
                     recorder.flaw().orElse("its outputs are closed already"));
         }
-        Optional<BlockRecording> recording =
-                recorder.flaw().isPresent()
-                        ? Optional.empty()
-                        : Optional.of(recorder.recording(outputs.get()));
         return new Outcome(
                 outputs,
-                recording,
-                recorder.unrepeatable(),
-                recorder.closed(),
+                recorder.flaw().isPresent()
+                        ? Optional.empty()
+                        : Optional.of(recorder.recording(outputs.get())),
                 recorder.flaw().orElse(""));
     }
 

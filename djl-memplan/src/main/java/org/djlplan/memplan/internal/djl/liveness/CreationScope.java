@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDScope;
 import java.lang.reflect.Field;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.Optional;
 import java.util.Set;
@@ -23,7 +24,8 @@ final class CreationScope {
 
     private static final Logger logger = LoggerFactory.getLogger(CreationScope.class);
 
-    private static final Optional<Field> RESOURCES = resources();
+    private static final Optional<Field> RESOURCES = field("resources", IdentityHashMap.class);
+    private static final Optional<Field> STACK = field("SCOPE_STACK", ThreadLocal.class);
 
     private CreationScope() {}
 
@@ -48,14 +50,50 @@ final class CreationScope {
         }
     }
 
-    private static Optional<Field> resources() {
+    private static Optional<Field> field(String name, Class<?> type) {
         try {
-            Field field = NDScope.class.getDeclaredField("resources");
+            Field field = NDScope.class.getDeclaredField(name);
             field.setAccessible(true);
-            return field.getType() == IdentityHashMap.class ? Optional.of(field) : Optional.empty();
+            return field.getType() == type ? Optional.of(field) : Optional.empty();
         } catch (ReflectiveOperationException | RuntimeException e) {
             logger.debug("NDScope does not tell of new arrays", e);
             return Optional.empty();
+        }
+    }
+
+    /**
+     * Lets user code remove an array from its own scope, which is the innermost one, by the array's
+     * stand-in.
+     */
+    @SuppressWarnings("unchecked") // NDScope declares its fields so
+    static void acceptStandIns() {
+        try {
+            ThreadLocal<Deque<NDScope>> stack =
+                    (ThreadLocal<Deque<NDScope>>) STACK.orElseThrow().get(null);
+            Field resources = RESOURCES.orElseThrow();
+            NDScope inner = stack.get().getLast();
+            IdentityHashMap<NDArray, NDArray> arrays =
+                    (IdentityHashMap<NDArray, NDArray>) resources.get(inner);
+            if (!(arrays instanceof Listening || arrays instanceof Unwrapping)) {
+                resources.set(inner, new Unwrapping(arrays));
+            }
+        } catch (IllegalAccessException | RuntimeException e) {
+            logger.debug("A scope does not know stand-ins", e);
+        }
+    }
+
+    /** The arrays of a scope, which may be removed by their stand-ins. */
+    private static final class Unwrapping extends IdentityHashMap<NDArray, NDArray> {
+
+        private static final long serialVersionUID = 1L;
+
+        Unwrapping(IdentityHashMap<NDArray, NDArray> arrays) {
+            super(arrays);
+        }
+
+        @Override
+        public NDArray remove(Object key) {
+            return super.remove(ArrayProxies.real(key));
         }
     }
 

@@ -11,37 +11,41 @@ import java.util.Optional;
 
 /**
  * The arguments of one forward pass. Blocks modify their list of inputs, so each run gets a copy.
- *
- * @param store the parameters' store
- * @param inputs arrays of the caller, which are never closed
- * @param params DJL's optional parameters
- * @param progress phase of the pass
  */
-record ForwardPass(
-        ParameterStore store,
-        NDList inputs,
-        Optional<PairList<String, Object>> params,
-        Progress progress) {
+final class ForwardPass {
 
-    /** The phase of a pass, which runs on one thread: before, in or after the block's forward. */
-    static final class Progress {
+    private final ParameterStore store;
+    private final NDList inputs;
+    private final Optional<PairList<String, Object>> params;
+    private boolean begun;
 
-        private boolean begun;
-        private Optional<NDList> outputs = Optional.empty();
-
-        /** Returns whether the block's forward was called, so that part of it may have run. */
-        boolean begun() {
-            return begun;
-        }
-
-        /** Returns the outputs, if forward returned: arrays or their stand-ins. */
-        Optional<NDList> outputs() {
-            return outputs;
-        }
+    /**
+     * @param store the parameters' store
+     * @param inputs arrays of the caller, which are never closed
+     * @param params DJL's optional parameters
+     */
+    ForwardPass(ParameterStore store, NDList inputs, Optional<PairList<String, Object>> params) {
+        this.store = store;
+        this.inputs = inputs;
+        this.params = params;
     }
 
-    ForwardPass(ParameterStore store, NDList inputs, Optional<PairList<String, Object>> params) {
-        this(store, inputs, params, new Progress());
+    ParameterStore store() {
+        return store;
+    }
+
+    NDList inputs() {
+        return inputs;
+    }
+
+    /** Returns the same pass with other inputs. */
+    ForwardPass with(NDList others) {
+        return new ForwardPass(store, others, params);
+    }
+
+    /** Returns whether the block's forward was called, so that part of it may have run. */
+    boolean hasBegun() {
+        return begun;
     }
 
     /** Returns whether any array may be closed early. */
@@ -65,11 +69,9 @@ record ForwardPass(
         return run(block, store, new NDList(inputs));
     }
 
-    /** Runs a block with other arrays instead of these. */
+    /** Runs a block with another store and other arrays instead of these. */
     NDList run(Block block, ParameterStore otherStore, NDList otherInputs) {
-        progress.begun = true;
-        NDList outputs = block.forward(otherStore, otherInputs, false, params.orElse(null));
-        progress.outputs = Optional.ofNullable(outputs);
-        return outputs;
+        begun = true;
+        return block.forward(otherStore, otherInputs, false, params.orElse(null));
     }
 }

@@ -6,7 +6,6 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
-import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.djlplan.thirdparty.guava.base.Throwables;
 
 /**
@@ -82,7 +81,7 @@ final class GuardedLevel {
         }
         BlockState now = BlockState.of(block);
         if (now.unseen().isPresent()) {
-            giveUp(now.unseen().get());
+            status.end(now.unseen().get());
             return pass.runStock(block);
         }
         Optional<BlockState> before = last;
@@ -95,13 +94,10 @@ final class GuardedLevel {
         if (changed.isEmpty()) {
             return plan.isEmpty() ? record(pass, state, now) : replay(pass, state, plan.get());
         }
-        if (plan.isPresent()) {
-            state.outdated();
-            status.diverged();
-        }
+        plan.ifPresent(outdated -> state.replayed(outdated, true));
         changes++;
         if (changes >= MOST_CHANGES) {
-            giveUp(changed.get() + " changes from pass to pass");
+            status.end(changed.get() + " changes from pass to pass");
         }
         return pass.runStock(block);
     }
@@ -109,7 +105,7 @@ final class GuardedLevel {
     private NDList record(ForwardPass pass, TypeState state, BlockState before) {
         BlockRecorder.Outcome outcome = BlockRecorder.recordOnce(block, pass);
         if (outcome.outputs().isEmpty()) {
-            giveUp(outcome.flaw());
+            status.end(outcome.flaw());
             if (!BlockState.arraysHeld(block).isEmpty()
                     || BlockState.of(block).difference(before).isPresent()) {
                 throw tooEarly(block, new IllegalStateException(outcome.flaw()));
@@ -117,15 +113,11 @@ final class GuardedLevel {
             return pass.runStock(block);
         }
         if (BlockState.holdsStandIn(block)) {
-            giveUp("it keeps arrays where stand-ins cannot be replaced");
+            status.end("it keeps arrays where stand-ins cannot be replaced");
         } else if (outcome.recording().isPresent()) {
-            state.recorded(LivenessTrace.of(outcome.recording().get()), before);
-        } else if (outcome.unrepeatable()) {
-            state.refuse();
-            status.fellBack();
-            status.warn(outcome.flaw());
+            state.recorded(ReplayPlan.of(outcome.recording().get()), Optional.of(before));
         } else {
-            giveUp(outcome.flaw());
+            status.end(outcome.flaw());
         }
         return outcome.outputs().get();
     }
@@ -142,18 +134,13 @@ final class GuardedLevel {
             }
             changes = 0;
             state.replayed(plan, replay.diverged());
-            if (replay.diverged()) {
-                status.diverged();
-            }
             return outputs;
         } catch (RuntimeException e) {
-            if (replay.closed() == 0 || !mayBeOfAClosedArray(e)) {
+            if (!replay.hasClosed() || !mayBeOfAClosedArray(e)) {
                 throw e;
             }
-            giveUp("it uses arrays after what was recorded as their last use");
+            status.end("it uses arrays after what was recorded as their last use");
             throw tooEarly(block, e);
-        } finally {
-            status.closedEarly(replay.closed());
         }
     }
 
@@ -161,10 +148,5 @@ final class GuardedLevel {
     private static boolean mayBeOfAClosedArray(RuntimeException error) {
         return Throwables.getCausalChain(error).stream()
                 .anyMatch(IllegalStateException.class::isInstance);
-    }
-
-    private void giveUp(String reason) {
-        status.fellBack();
-        status.end(reason);
     }
 }

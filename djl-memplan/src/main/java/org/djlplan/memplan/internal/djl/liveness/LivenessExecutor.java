@@ -1,6 +1,5 @@
 package org.djlplan.memplan.internal.djl.liveness;
 
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
@@ -24,11 +23,11 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * Inputs, outputs, and arrays that the block stores in its fields or attaches elsewhere are never
  * closed. Thread-safe.
  *
- * <p>The first pass should take no more memory than later ones. For DJL's own blocks there are four
- * methods; the first that is possible is used. First: the pass follows a recording of other shapes,
- * which is checked less strictly. This may cost memory and a repetition, but never makes results
- * wrong. Second: the block is recorded in advance, on small inputs. Third: the recorded pass closes
- * arrays between child blocks. Fourth: it closes unreachable arrays.
+ * <p>The first pass should take no more memory than later ones. So a pass of DJL's own blocks
+ * follows a recording of other shapes, which is checked less strictly: this may cost memory and a
+ * repetition, but never makes results wrong. If there is none, the block is recorded in advance, on
+ * small inputs. If it does not accept these, the recorded pass closes arrays between the blocks of
+ * a sequence.
  */
 public final class LivenessExecutor {
 
@@ -90,47 +89,19 @@ public final class LivenessExecutor {
             return block.forward(store, inputs, false, params);
         }
         try {
-            return closing(pass);
-        } catch (LinkageError e) {
-            return withoutClosing(pass, e);
-        }
-    }
-
-    private NDList closing(ForwardPass pass) {
-        if (!guarded) {
-            return operations.forward(pass);
-        }
-        return guard.forward(pass, operations.state(ArrayTypes.of(pass.inputs())));
-    }
-
-    /**
-     * Finishes a pass in which a class or method was missing, and closes nothing from now on. If
-     * that happens in the forward of a user's block, which must not run twice, the error is
-     * rethrown.
-     */
-    private NDList withoutClosing(ForwardPass pass, LinkageError missing) {
-        if (!pass.progress().begun()) {
-            leave(missing);
-            return pass.runStock(block);
-        }
-        if (!guarded) {
+            return guarded
+                    ? guard.forward(pass, operations.state(ArrayTypes.of(pass.inputs())))
+                    : operations.forward(pass);
+        } catch (LinkageError missing) {
+            status.end(missing.toString());
+            if (guarded && pass.hasBegun()) {
+                throw missing;
+            }
             // If DJL fails in the same way, the call is the cause.
-            NDList outputs = operations.repeat(pass, new IllegalStateException(missing));
-            leave(missing);
-            return outputs;
+            return pass.hasBegun()
+                    ? operations.repeat(pass, new IllegalStateException(missing))
+                    : pass.runStock(block);
         }
-        leave(missing);
-        NDList outputs = pass.progress().outputs().orElseThrow(() -> missing);
-        outputs.replaceAll(array -> (NDArray) ArrayProxies.real(array));
-        if (outputs.stream().anyMatch(NDArray::isReleased)) {
-            throw missing;
-        }
-        return outputs;
-    }
-
-    private void leave(LinkageError missing) {
-        status.fellBack();
-        status.end(missing.toString());
     }
 
     /**
@@ -147,29 +118,11 @@ public final class LivenessExecutor {
 
     /** Returns whether the next pass with inputs of these types is to be recorded. */
     public boolean wantsRecording(List<ArrayType> inputTypes) {
-        return mode() == Liveness.OP
-                && operations.state(ImmutableList.copyOf(inputTypes)).wantsRecording();
+        return mode() == Liveness.OP && operations.wantsRecording(ImmutableList.copyOf(inputTypes));
     }
 
     /** Returns whether intermediates are closed now: {@code OP} or {@code OFF}. */
     public Liveness mode() {
         return status.end().isPresent() ? Liveness.OFF : Liveness.OP;
-    }
-
-    /** Returns the number of arrays closed early so far. */
-    public long closedEarly() {
-        return status.closedEarly();
-    }
-
-    /**
-     * Returns the number of passes that diverged from the recording, and continued without closing.
-     */
-    public long divergences() {
-        return status.divergences();
-    }
-
-    /** Returns the number of passes that were repeated as in DJL, or could not be recorded. */
-    public long fallbacks() {
-        return status.fallbacks();
     }
 }

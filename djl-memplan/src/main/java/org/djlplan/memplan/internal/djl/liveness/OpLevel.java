@@ -6,48 +6,32 @@ import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.internal.source.block.LivenessTrace;
-import org.djlplan.thirdparty.guava.cache.Cache;
-import org.djlplan.thirdparty.guava.cache.CacheBuilder;
+import org.djlplan.memplan.internal.runtime.RecentMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Closes arrays after the last operation that uses them: the first pass for given types of inputs
- * is recorded, unless a recording of other shapes can be used; later passes follow the recording.
- * Thread-safe.
- *
- * <p>While a pass is recorded, no other pass runs, because stand-ins of the recording may be
- * visible in the block's fields until the recorded pass ends.
+ * is recorded, unless a recording of other shapes can be used; later passes follow the recording. A
+ * pass that fails because of a closed array is repeated as in DJL. Thread-safe.
  */
 final class OpLevel {
 
     private static final Logger logger = LoggerFactory.getLogger(OpLevel.class);
 
-    private static final int MOST_TRACES = 64;
+    private static final int MOST_TYPES = 64;
     private static final int MOST_FAILURES = 2;
-    private static final long LOCK_WAIT_MILLIS = 100;
 
     private final Block block;
     private final LivenessStatus status;
     private final Families families = new Families();
-
-    private final Cache<ImmutableList<ArrayType>, TypeState> states =
-            CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST_TRACES).build();
-
-    /** The state for types that are not recorded any more. */
-    private final TypeState unrecorded = TypeState.refused();
-
-    private final ReadWriteLock lock = new ReentrantReadWriteLock();
+    private final Map<ImmutableList<ArrayType>, TypeState> states = RecentMap.ofMost(MOST_TYPES);
     private final AtomicInteger failures = new AtomicInteger();
 
     /** The blocks that are known to be pure. */
@@ -88,25 +72,12 @@ final class OpLevel {
 
     /** Returns the state for inputs of these types. */
     TypeState state(ImmutableList<ArrayType> types) {
-        TypeState known = states.getIfPresent(types);
-        if (known != null && !known.wantsRecording()) {
-            return known;
-        }
-        if (families.mayRecord(types)) {
-            return stateToRecord(types);
-        }
-        if (known != null) {
-            known.refuse();
-        }
-        return known == null ? unrecorded : known;
+        return states.computeIfAbsent(types, unused -> new TypeState());
     }
 
-    private TypeState stateToRecord(ImmutableList<ArrayType> types) {
-        try {
-            return states.get(types, TypeState::new);
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
-        }
+    /** Returns whether the next pass with inputs of these types is to be recorded. */
+    boolean wantsRecording(ImmutableList<ArrayType> types) {
+        return state(types).wantsRecording() && families.mayRecord();
     }
 
     /**
@@ -117,28 +88,21 @@ final class OpLevel {
         ImmutableList<ArrayType> types = ArrayTypes.of(pass.inputs());
         TypeState state = state(types);
         if (state.wantsRecording()) {
-            families.findRecording(types, smaller -> tryOut(pass, smaller))
-                    .ifPresent(state::borrow);
+            families.find(types, smaller -> tryOut(pass, smaller)).ifPresent(state::borrow);
         }
     }
 
-    private Optional<LivenessTrace> tryOut(ForwardPass pass, List<ArrayType> types) {
+    private Optional<ReplayPlan> tryOut(ForwardPass pass, List<ArrayType> types) {
         if (!isPure() || !fetchParameters(pass)) {
             return Optional.empty();
         }
         try {
             return Optional.of(
-                    LivenessTrace.of(
+                    ReplayPlan.of(
                             RecordedBlocks.record(
                                     types,
                                     pass.root(),
-                                    inputs ->
-                                            BlockRecorder.record(
-                                                    block,
-                                                    new ForwardPass(
-                                                            pass.store(),
-                                                            inputs,
-                                                            pass.params())))));
+                                    inputs -> BlockRecorder.record(block, pass.with(inputs)))));
         } catch (RuntimeException | LinkageError | VirtualMachineError e) {
             logger.debug("Inputs {} are of no use on trial", types, e);
             return Optional.empty();
@@ -147,52 +111,13 @@ final class OpLevel {
 
     NDList forward(ForwardPass pass) {
         prepare(pass);
-        TypeState state = state(ArrayTypes.of(pass.inputs()));
-        if (state.wantsRecording()) {
-            return recordAlone(pass, state);
-        }
-        return follow(pass, state);
-    }
-
-    private NDList follow(ForwardPass pass, TypeState state) {
-        lock.readLock().lock();
-        try {
-            Optional<ReplayPlan> plan = state.plan();
-            return plan.isPresent() && fetchParameters(pass)
-                    ? replay(pass, state, plan.get())
-                    : pass.runStock(block);
-        } finally {
-            lock.readLock().unlock();
-        }
-    }
-
-    private boolean becomeAlone(TypeState state) {
-        if (lock.writeLock().tryLock()) {
-            return true;
-        }
-        if (!state.waitsToRecord()) {
-            return false;
-        }
-        try {
-            return lock.writeLock().tryLock(LOCK_WAIT_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
-    }
-
-    private NDList recordAlone(ForwardPass pass, TypeState state) {
-        if (!becomeAlone(state)) {
+        ImmutableList<ArrayType> types = ArrayTypes.of(pass.inputs());
+        TypeState state = state(types);
+        Optional<ReplayPlan> plan = state.plan();
+        if ((plan.isEmpty() && !wantsRecording(types)) || !fetchParameters(pass)) {
             return pass.runStock(block);
         }
-        try {
-            if (state.wantsRecording()) {
-                return fetchParameters(pass) ? record(pass, state) : pass.runStock(block);
-            }
-        } finally {
-            lock.writeLock().unlock();
-        }
-        return follow(pass, state);
+        return plan.isPresent() ? replay(pass, state, plan.get()) : record(pass, state);
     }
 
     private NDList record(ForwardPass pass, TypeState state) {
@@ -202,24 +127,17 @@ final class OpLevel {
             return pass.runStock(block);
         }
         BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass);
-        status.closedEarly(outcome.closed());
         if (outcome.recording().isPresent()) {
-            LivenessTrace trace = LivenessTrace.of(outcome.recording().get());
-            state.recorded(trace);
-            families.add(ArrayTypes.of(pass.inputs()), trace);
+            ReplayPlan plan = ReplayPlan.of(outcome.recording().get());
+            state.recorded(plan, Optional.empty());
+            families.add(ArrayTypes.of(pass.inputs()), plan);
             return outcome.outputs().orElseThrow();
         }
         // If DJL fails in the same way, the call is the cause, not the block.
         NDList outputs =
                 outcome.outputs()
                         .orElseGet(() -> repeat(pass, new IllegalStateException(outcome.flaw())));
-        status.fellBack();
-        if (outcome.unrepeatable()) {
-            state.refuse();
-            status.warn(outcome.flaw());
-        } else {
-            status.end(outcome.flaw());
-        }
+        status.end(outcome.flaw());
         return outputs;
     }
 
@@ -235,39 +153,31 @@ final class OpLevel {
                 return outputs;
             }
         } catch (RuntimeException e) {
-            if (replay.closed() == 0) {
+            if (!replay.hasClosed()) {
                 throw e;
             }
             logger.debug("A pass failed with arrays closed early, and is repeated", e);
             failure = e;
-        } finally {
-            status.closedEarly(replay.closed());
         }
         NDList outputs = repeat(pass, failure);
-        status.fellBack();
         state.failed(plan);
-        families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
         // If a plan of other shapes fails, that proves nothing about the block: it may treat these
         // shapes in another way.
-        if (!plan.borrowed() && failures.incrementAndGet() >= MOST_FAILURES) {
+        if (plan.isBorrowed()) {
+            families.misfit(ArrayTypes.of(pass.inputs()));
+        } else if (failures.incrementAndGet() >= MOST_FAILURES) {
             status.end("it uses arrays after what was recorded as their last use");
         }
         return outputs;
     }
 
     private void note(ForwardPass pass, TypeState state, ReplayPlan plan, Replay replay) {
-        replay.learnt().ifPresent(trace -> state.learnt(plan, trace));
-        if (!replay.diverged()) {
-            state.replayed(plan, false);
-            return;
+        if (plan.isBorrowed() && replay.diverged()) {
+            families.misfit(ArrayTypes.of(pass.inputs()));
+        } else if (plan.isBorrowed()) {
+            state.learnt(plan, replay.learnt());
         }
-        status.diverged();
-        families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
-        if (plan.borrowed()) {
-            state.failed(plan);
-        } else {
-            state.replayed(plan, true);
-        }
+        state.replayed(plan, replay.diverged());
     }
 
     /**

@@ -26,7 +26,6 @@ import java.util.Optional;
 final class Operands {
 
     private final List<NDArray> arrays = new ArrayList<>();
-    private final List<NDArray> exposed = new ArrayList<>();
     private boolean opaque;
 
     Operands(Optional<NDArray> target) {
@@ -36,11 +35,6 @@ final class Operands {
     /** Returns the arrays so far, the method's target first. */
     List<NDArray> arrays() {
         return arrays;
-    }
-
-    /** Returns arrays that remain in an argument owned by the block, which may use it again. */
-    List<NDArray> exposed() {
-        return exposed;
     }
 
     /** Returns whether an argument cannot be inspected. */
@@ -111,20 +105,18 @@ final class Operands {
 
     private NDIndexElement realOf(NDIndexElement element) {
         if (element instanceof NDIndexTake take) {
-            return new NDIndexTake(expose(take.getIndex()));
+            return new NDIndexTake(real(take.getIndex()));
         }
         if (element instanceof NDIndexBooleans booleans) {
-            return new NDIndexBooleans(expose(booleans.getIndex()));
+            return new NDIndexBooleans(real(booleans.getIndex()));
         }
         if (element instanceof NDIndexPick pick) {
-            return new NDIndexPick(expose(pick.getIndex()));
+            return new NDIndexPick(real(pick.getIndex()));
         }
         return element;
     }
 
-    private NDArray expose(NDArray array) {
-        NDArray real = (NDArray) realOf((Object) array);
-        exposed.add(real);
-        return real;
+    private NDArray real(NDArray array) {
+        return (NDArray) realOf((Object) array);
     }
 }

@@ -2,15 +2,20 @@ package org.djlplan.memplan.internal.djl.liveness;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Predicate;
+import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.source.block.BlockRecording;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.base.Strings;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * Records one forward pass: the created arrays, and the operations that use them. It belongs to the
@@ -23,45 +28,93 @@ final class Recorder implements CreationScope.Listener {
         Object run() throws Throwable;
     }
 
-    /** Is less than each array's number. */
-    private static final int NOT_CREATED = -1;
+    /** Methods that write into an array or draw random numbers. */
+    private static final ImmutableSet<String> SIDE_EFFECTS =
+            ImmutableSet.of(
+                    "addi",
+                    "subi",
+                    "muli",
+                    "divi",
+                    "modi",
+                    "powi",
+                    "negi",
+                    "signi",
+                    "rdivi",
+                    "rsubi",
+                    "rmodi",
+                    "rpowi",
+                    "set",
+                    "setScalar",
+                    "put",
+                    "intern",
+                    "copyTo",
+                    "setRequiresGradient",
+                    "randomUniform",
+                    "randomNormal",
+                    "randomInteger",
+                    "randomMultinomial",
+                    "randomPermutation",
+                    "randomBrightness",
+                    "randomColorJitter",
+                    "randomFlipLeftRight",
+                    "randomFlipTopBottom",
+                    "randomHue",
+                    "sampleGamma",
+                    "sampleNormal",
+                    "samplePoisson",
+                    "truncatedNormal");
+
+    /** An array that the pass created, and whether it may be closed before the pass ends. */
+    private static final class Created {
+
+        private final NDArray array;
+        private final ArrayType type;
+        private NDManager owner;
+        private boolean kept;
+        private boolean closed;
+
+        /**
+         * @param unseen whether it was created outside an operation: the block then has the array
+         *     itself, so its uses are not recorded
+         */
+        Created(NDArray array, boolean unseen) {
+            this.array = array;
+            type = ArrayTypes.of(array);
+            owner = array.getManager();
+            kept =
+                    unseen
+                            || !DirectBuffers.known(array)
+                            || DirectBuffers.mayUseDirectBuffer(array)
+                            || array.getDataType() == DataType.STRING;
+        }
+    }
 
     private final Thread owner = Thread.currentThread();
-    private final boolean repeatable;
-    private final CreatedArrays created;
-    private final ForeignArrays foreign;
+    private final NDManager root;
+    private final List<Created> created = new ArrayList<>();
+    private final IdentityHashMap<NDArray, Integer> createdNumbers = new IdentityHashMap<>();
+
+    /** The inputs, then other arrays that the pass did not create, such as parameters. */
+    private final List<BlockRecording.Array> foreign = new ArrayList<>();
+
+    private final IdentityHashMap<NDArray, Integer> foreignNumbers = new IdentityHashMap<>();
+    private final int inputCount;
     private final List<BlockRecording.Operation> operations = new ArrayList<>();
-    private Predicate<NDArray> reachable = array -> true;
     private boolean inOperation;
-
-    /** Whether arrays created by the current operation may share memory with another array. */
-    private boolean sharing;
-
-    private boolean unrepeatable;
+    private boolean hasSideEffects;
     private volatile boolean over;
     private volatile Optional<String> flaw = Optional.empty();
 
-    /**
-     * @param repeatable whether the pass may be abandoned and run once more
-     */
-    Recorder(NDList inputs, boolean repeatable) {
-        this.repeatable = repeatable;
-        created = new CreatedArrays(inputs.head().getManager());
-        foreign = new ForeignArrays(inputs);
-    }
-
-    /**
-     * Sets which arrays the block can reach.
-     *
-     * @param test returns false for an array whose stand-in is unreachable
-     */
-    void standIns(Predicate<NDArray> test) {
-        reachable = test;
+    Recorder(NDList inputs) {
+        root = inputs.head().getManager();
+        inputs.forEach(this::foreignNumber);
+        inputCount = foreign.size();
     }
 
     @Override
     public void created(NDArray array) {
-        created.add(array, sharing, !inOperation);
+        createdNumbers.put(array, created.size());
+        created.add(new Created(array, !inOperation));
     }
 
     @Override
@@ -69,17 +122,24 @@ final class Recorder implements CreationScope.Listener {
         keep((NDArray) ArrayProxies.real(array));
     }
 
-    /** Excludes an array from closing from now on. */
-    void keep(NDArray array) {
-        created.find(array).ifPresent(CreatedArray::keep);
+    private Optional<Created> find(NDArray array) {
+        return Optional.ofNullable(createdNumbers.get(array)).map(created::get);
     }
 
-    /**
-     * Excludes an array from closing until the pass ends, because the block can reach it without a
-     * stand-in.
-     */
-    void expose(NDArray array) {
-        created.find(array).ifPresent(CreatedArray::expose);
+    private int foreignNumber(NDArray array) {
+        return foreignNumbers.computeIfAbsent(
+                array,
+                key -> {
+                    foreign.add(
+                            new BlockRecording.Array(
+                                    ArrayTypes.of(key), true, Strings.nullToEmpty(key.getName())));
+                    return foreign.size() - 1;
+                });
+    }
+
+    /** Excludes an array from closing. */
+    void keep(NDArray array) {
+        find(array).ifPresent(found -> found.kept = true);
     }
 
     /** Invalidates the recording, for a reason that users see. */
@@ -94,9 +154,9 @@ final class Recorder implements CreationScope.Listener {
         return flaw;
     }
 
-    /** Returns whether the pass modifies its arguments, or tried to. */
-    boolean unrepeatable() {
-        return unrepeatable;
+    /** Returns whether the pass changed arrays or drew random numbers, so it must not run again. */
+    boolean hasSideEffects() {
+        return hasSideEffects;
     }
 
     /** Ends the recording; remaining stand-ins then only pass calls on. */
@@ -113,18 +173,12 @@ final class Recorder implements CreationScope.Listener {
      * Runs a method and records the arrays that it uses.
      *
      * @param name the method's name
-     * @param target the array on which it is called, if any
-     * @param operands all arrays passed to it, the target first
+     * @param ofArray whether it is called on an array
+     * @param operands all arrays passed to it, the array on which it is called first
      * @param opaque whether it gets an object that may keep arrays
-     * @throws UnrepeatableException instead of modifying an array that the block received, if the
-     *     pass may be run once more
      */
     Object operation(
-            String name,
-            Optional<NDArray> target,
-            Collection<NDArray> operands,
-            boolean opaque,
-            Call call)
+            String name, boolean ofArray, Collection<NDArray> operands, boolean opaque, Call call)
             throws Throwable {
         if (over) {
             return call.run();
@@ -137,119 +191,79 @@ final class Recorder implements CreationScope.Listener {
             spoil("an operation calls back to its operands");
             return call.run();
         }
-        forbid(name, target, operands);
-        if (repeatable && created.isReclaimDue()) {
-            reclaim(operands);
-        }
-        int first = created.count();
+        hasSideEffects |= SIDE_EFFECTS.contains(name);
+        int first = created.size();
         Object result = Optional.empty();
         inOperation = true;
-        sharing = Effects.mayShare(name);
         try {
             result = call.run();
         } finally {
             inOperation = false;
             note(name, operands, first, result);
-            if (opaque) {
-                created.keepSince(first);
-            }
-            if (target.isEmpty()) {
+            for (Created made : created.subList(first, created.size())) {
+                // Composite operations move arrays between internal managers.
+                made.owner = made.array.getManager();
                 // Arrays of another call's manager, or the model's, are meant to live on.
-                created.keepElsewhereSince(first);
+                made.kept |= opaque || (!ofArray && !Managers.within(made.owner, root));
             }
         }
         return result;
     }
 
-    private void forbid(String name, Optional<NDArray> target, Collection<NDArray> operands) {
-        boolean changes =
-                Effects.writes(name)
-                        ? operands.stream().anyMatch(this::liesInForeignMemory)
-                        : Effects.changesOwner(name)
-                                && target.filter(array -> created.find(array).isEmpty())
-                                        .isPresent();
-        if (changes) {
-            refuse(name + " changes an array that the block was given");
-        }
-        if (repeatable && Effects.draws(name)) {
-            refuse(name + " moves the engine's generator of random numbers");
-        }
-    }
-
-    private void refuse(String what) {
-        unrepeatable = true;
-        if (repeatable) {
-            throw new UnrepeatableException(what);
-        }
-        spoil(what);
-    }
-
-    /**
-     * Closes unreachable arrays: in a recorded pass the block has stand-ins, and the stand-ins of
-     * these arrays were garbage-collected. Called between two operations, so that the engine uses
-     * no array except the operands of the next one.
-     */
-    private void reclaim(Collection<NDArray> operands) {
-        created.reclaim(
-                array ->
-                        !mayClose()
-                                || reachable.test(array)
-                                || Needed.containsSame(operands, array));
-    }
-
-    /** Closes an array that the block no longer needs, if it exists for this pass only. */
-    void close(NDArray array) {
-        if (mayClose()) {
-            created.find(array).ifPresent(created::close);
-        }
-    }
-
-    private boolean mayClose() {
-        return !over && flaw.isEmpty();
-    }
-
-    /** Returns the number of closed arrays. */
-    int closed() {
-        return created.closed();
-    }
-
-    private boolean liesInForeignMemory(NDArray array) {
-        Optional<CreatedArray> own = created.find(array);
-        return own.isEmpty() || own.get().isInForeignMemory();
+    /** Returns whether these arrays were created or used before. */
+    boolean knows(List<NDArray> arrays) {
+        return arrays.stream()
+                .allMatch(
+                        array ->
+                                createdNumbers.containsKey(array)
+                                        || foreignNumbers.containsKey(array));
     }
 
     private void note(String name, Collection<NDArray> operands, int first, Object result) {
         Set<Integer> uses = new LinkedHashSet<>();
         Set<Integer> reads = new LinkedHashSet<>();
-        boolean shared = false;
         for (NDArray operand : operands) {
-            Optional<CreatedArray> own = created.find(operand);
-            if (own.isPresent()) {
-                uses.add(own.get().number());
+            Integer own = createdNumbers.get(operand);
+            if (own != null) {
+                uses.add(own);
             } else {
-                reads.add(foreign.number(operand));
+                reads.add(foreignNumber(operand));
             }
-            shared |= Effects.mayShare(name) && liesInForeignMemory(operand);
         }
         boolean returnsLast = false;
         for (NDArray array : ArrayProxies.arraysIn(result)) {
-            int number = created.find(array).map(CreatedArray::number).orElse(NOT_CREATED);
-            if (number >= 0 && number < first) {
-                uses.add(number);
+            Integer own = createdNumbers.get(array);
+            if (own != null && own < first) {
+                uses.add(own);
             }
-            returnsLast |= number >= first && number == created.count() - 1;
-        }
-        for (CreatedArray made : created.since(first)) {
-            made.completed(shared);
+            returnsLast |= own != null && own >= first && own == created.size() - 1;
         }
         operations.add(
                 new BlockRecording.Operation(
                         name,
-                        ImmutableList.copyOf(uses),
-                        ImmutableList.copyOf(reads),
+                        List.copyOf(uses),
+                        List.copyOf(reads),
                         first,
-                        created.count(),
+                        created.size(),
                         returnsLast));
+    }
+
+    /** Closes all arrays created so far, except those that the pass still needs. */
+    void closeAllBut(List<NDArray> needed) {
+        Set<Object> real = Collections.newSetFromMap(new IdentityHashMap<>());
+        needed.forEach(array -> real.add(ArrayProxies.real(array)));
+        for (Created each : created) {
+            if (flaw.isEmpty()
+                    && !each.kept
+                    && !each.closed
+                    && !real.contains(each.array)
+                    && !each.array.isReleased()
+                    && !DirectBuffers.mayUseDirectBuffer(each.array)
+                    && Managers.keepsOwnerDuringPass(each.owner, each.array.getManager(), root)) {
+                each.closed = true;
+                each.array.close();
+            }
+        }
     }
 
     /**
@@ -258,45 +272,30 @@ final class Recorder implements CreationScope.Listener {
      * @param outputs that the block returned, as real arrays
      */
     BlockRecording recording(List<NDArray> outputs) {
-        List<Integer> returned = new ArrayList<>();
+        Set<Integer> returned = new LinkedHashSet<>();
         for (NDArray output : outputs) {
-            created.find(output).map(CreatedArray::number).ifPresent(returned::add);
+            Optional.ofNullable(createdNumbers.get(output)).ifPresent(returned::add);
         }
         return new BlockRecording(
-                created.recorded(),
-                foreign.all(),
-                foreign.inputCount(),
+                created.stream().map(this::recorded).toList(),
+                foreign,
+                inputCount,
                 operations,
-                ImmutableList.copyOf(new LinkedHashSet<>(returned)));
+                List.copyOf(returned));
     }
 
-    /** Returns how many arrays were created so far. */
-    int createdCount() {
-        return created.count();
+    private BlockRecording.Array recorded(Created each) {
+        boolean kept =
+                each.kept
+                        || (!each.closed
+                                && (DirectBuffers.mayUseDirectBuffer(each.array)
+                                        || !Managers.keepsOwner(
+                                                each.owner, each.array.getManager(), root)));
+        return new BlockRecording.Array(each.type, kept, "");
     }
 
-    /** Returns the arrays that were created after the first {@code count}. */
-    List<NDArray> createdSince(int count) {
-        List<NDArray> arrays = new ArrayList<>();
-        for (CreatedArray each : created.since(count)) {
-            arrays.add(each.array());
-        }
-        return arrays;
-    }
-
-    /**
-     * Signals that a recorded forward pass was about to have a side effect; nothing has been
-     * changed yet.
-     */
-    static final class UnrepeatableException extends RuntimeException {
-
-        private static final long serialVersionUID = 1L;
-
-        /**
-         * @param what the side effect that is about to happen
-         */
-        UnrepeatableException(String what) {
-            super(what);
-        }
+    /** Returns all arrays that were created. */
+    List<NDArray> created() {
+        return created.stream().map(each -> each.array).toList();
     }
 }

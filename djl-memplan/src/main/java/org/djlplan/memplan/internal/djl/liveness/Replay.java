@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
-import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.internal.source.block.LivenessTrace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,7 +26,7 @@ final class Replay implements CreationScope.Listener {
     private final Optional<Supplier<Set<NDArray>>> held;
     private final List<NDArray> created;
     private final List<NDManager> managers;
-    private final List<ArrayType> types = new ArrayList<>();
+    private final List<ReplayPlan.Form> forms = new ArrayList<>();
     private final Set<NDArray> wanted = Collections.newSetFromMap(new IdentityHashMap<>(2));
     private boolean diverged;
     private int closed;
@@ -54,10 +52,9 @@ final class Replay implements CreationScope.Listener {
         created.add(array);
         managers.add(array.getManager());
         try {
-            if (!diverged && plan.admits(number, array)) {
-                if (plan.borrowed()) {
-                    types.add(ArrayTypes.of(array));
-                }
+            ReplayPlan.Form form = ReplayPlan.Form.of(array);
+            if (!diverged && plan.admits(number, form)) {
+                forms.add(form);
                 closeDue(number);
             } else {
                 diverged = true;
@@ -103,19 +100,14 @@ final class Replay implements CreationScope.Listener {
         return diverged;
     }
 
-    /**
-     * Returns the trace for inputs of these shapes, if the plan was borrowed and the whole pass
-     * followed it.
-     */
-    Optional<LivenessTrace> learnt() {
-        return diverged || !plan.borrowed()
-                ? Optional.empty()
-                : Optional.of(plan.trace().withTypes(types));
+    /** Returns the plan for inputs of these shapes, after a pass that followed a borrowed plan. */
+    ReplayPlan learnt() {
+        return plan.withForms(forms);
     }
 
-    /** Returns the number of closed arrays. */
-    int closed() {
-        return closed;
+    /** Returns whether arrays were closed early. */
+    boolean hasClosed() {
+        return closed > 0;
     }
 
     /** Moves remaining arrays to the scope that user code may have opened around the call. */

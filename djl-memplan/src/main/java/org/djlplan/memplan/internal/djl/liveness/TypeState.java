@@ -1,11 +1,8 @@
 package org.djlplan.memplan.internal.djl.liveness;
 
 import java.util.Optional;
-import org.djlplan.memplan.internal.source.block.LivenessTrace;
 
-/**
- * The recording and the plan of a block's forward passes with inputs of certain types. Thread-safe.
- */
+/** The plan of a block's forward passes with inputs of certain types. Thread-safe. */
 final class TypeState {
 
     /** Number of consecutive divergent passes before a new recording. */
@@ -16,62 +13,29 @@ final class TypeState {
 
     private Optional<ReplayPlan> plan = Optional.empty();
     private Optional<BlockState> recordedIn = Optional.empty();
-    private boolean refused;
     private int recordings;
-
-    /** How many passes to be recorded found others running. */
-    private int encounters;
-
     private int divergences;
-
-    /** Returns a state in which no pass is recorded. */
-    static TypeState refused() {
-        TypeState state = new TypeState();
-        state.refuse();
-        return state;
-    }
 
     /** Returns the plan to follow, if there is one. */
     synchronized Optional<ReplayPlan> plan() {
         return plan;
     }
 
-    /** Returns whether passes are neither recorded nor close anything. */
-    synchronized boolean unrepeatable() {
-        return refused;
-    }
-
-    /** Ends recording, for example because a pass modifies its arguments. */
-    synchronized void refuse() {
-        refused = true;
-        plan = Optional.empty();
-    }
-
     /** Returns whether a pass should be recorded. */
     synchronized boolean wantsRecording() {
-        return plan.isEmpty() && !refused && recordings < MOST_RECORDINGS;
+        return plan.isEmpty() && recordings < MOST_RECORDINGS;
     }
 
     /**
-     * Returns whether a pass to be recorded should wait, as other passes run: the first does, the
-     * third, the seventh, and so on, because all new passes of the block wait with it.
+     * Sets the plan of a new recording.
+     *
+     * @param before the state of a user's block when the recording began, in which it is valid
      */
-    synchronized boolean waitsToRecord() {
-        encounters++;
-        return Integer.bitCount(encounters + 1) == 1;
-    }
-
-    /** Sets the trace of a new recording. */
-    synchronized void recorded(LivenessTrace trace) {
-        plan = Optional.of(new ReplayPlan(trace, false));
+    synchronized void recorded(ReplayPlan made, Optional<BlockState> before) {
+        plan = Optional.of(made);
+        recordedIn = before;
         recordings++;
         divergences = 0;
-    }
-
-    /** Sets the trace of a new recording, which is valid while the block's state is unchanged. */
-    synchronized void recorded(LivenessTrace trace, BlockState before) {
-        recorded(trace);
-        recordedIn = Optional.of(before);
     }
 
     /** Returns the state of the block when the recording began, if it matters. */
@@ -79,44 +43,39 @@ final class TypeState {
         return recordedIn;
     }
 
-    /** Records that the block's state differs from the recorded one. */
-    synchronized void outdated() {
-        divergences++;
-        if (divergences >= MOST_DIVERGENCES) {
-            plan = Optional.empty();
-        }
-    }
-
-    /** Sets the trace of inputs of other shapes, which the next pass will try. */
-    synchronized void borrow(LivenessTrace trace) {
+    /** Sets the plan of inputs of other shapes, which the next pass will try. */
+    synchronized void borrow(ReplayPlan other) {
         if (wantsRecording()) {
-            plan = Optional.of(new ReplayPlan(trace, true));
-            divergences = 0;
+            plan = Optional.of(other.borrowed());
         }
     }
 
-    /** Sets the trace that a pass made of a borrowed plan. */
-    synchronized void learnt(ReplayPlan followed, LivenessTrace trace) {
-        if (plan.isPresent() && plan.get() == followed) {
-            plan = Optional.of(new ReplayPlan(trace, false));
+    /** Replaces a borrowed plan by the one that a pass made of it. */
+    synchronized void learnt(ReplayPlan followed, ReplayPlan made) {
+        if (isCurrent(followed)) {
+            plan = Optional.of(made);
         }
     }
 
-    /** Drops the plan after a pass that failed because of it. */
-    synchronized void failed(ReplayPlan failed) {
-        if (plan.isPresent() && plan.get() == failed) {
+    /** Drops a plan that broke a pass. */
+    synchronized void failed(ReplayPlan followed) {
+        if (isCurrent(followed)) {
             plan = Optional.empty();
         }
     }
 
-    /** Records the result of a pass that followed a plan. */
+    /** Notes a pass that followed a plan, or would have in another state of the block. */
     synchronized void replayed(ReplayPlan followed, boolean diverged) {
-        if (plan.isEmpty() || plan.get() != followed) {
+        if (!isCurrent(followed)) {
             return;
         }
         divergences = diverged ? divergences + 1 : 0;
-        if (divergences >= MOST_DIVERGENCES && recordings < MOST_RECORDINGS) {
+        if (divergences >= MOST_DIVERGENCES || (diverged && followed.isBorrowed())) {
             plan = Optional.empty();
         }
+    }
+
+    private boolean isCurrent(ReplayPlan followed) {
+        return plan.isPresent() && plan.get() == followed;
     }
 }

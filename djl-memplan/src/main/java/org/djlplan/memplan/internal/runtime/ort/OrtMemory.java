@@ -35,7 +35,6 @@ import org.djlplan.memplan.report.PlanReport;
 public final class OrtMemory implements AutoCloseable {
 
     private static final String ENGINE = "OnnxRuntime";
-    private static final int[] NONE = {};
 
     /** Fewer bytes of outputs in an arena are not worth the page faults of a new one. */
     private static final long MANY_BYTES = 1 << 20;
@@ -158,7 +157,7 @@ public final class OrtMemory implements AutoCloseable {
             pass.run();
         } finally {
             OrtNative.djlplan_ort_pause();
-            OrtNative.djlplan_run_finish(run.get().run(), run.get().counters(), NONE, 0);
+            OrtNative.djlplan_run_finish(run.get().run(), run.get().counters());
             giveBack(run.get());
         }
         return run.get().counters()[RunCounters.BYTES] > 0;
@@ -221,7 +220,7 @@ public final class OrtMemory implements AutoCloseable {
             if (begun.isEmpty()) {
                 if (run != null) {
                     OrtNative.djlplan_ort_pause();
-                    OrtNative.djlplan_run_finish(run, counters, NONE, 0);
+                    OrtNative.djlplan_run_finish(run, counters);
                 }
                 lease.ifPresent(each -> each.close(0));
                 leave();
@@ -241,7 +240,7 @@ public final class OrtMemory implements AutoCloseable {
                                         OrtNative.djlplan_run_events(run.run(), out, capacity)));
             }
         } finally {
-            OrtNative.djlplan_run_finish(run.run(), run.counters(), NONE, 0);
+            OrtNative.djlplan_run_finish(run.run(), run.counters());
             try {
                 tally.online(sizes, run.counters());
                 if (budget.isPresent()) {

@@ -46,5 +46,5 @@ final class OrtNative {
 
     static native long djlplan_run_events(Pointer run, long[] out, long capacity);
 
-    static native void djlplan_run_finish(Pointer run, long[] counters, int[] alive, int capacity);
+    static native void djlplan_run_finish(Pointer run, long[] counters);
 }

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Function;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
@@ -32,6 +31,9 @@ final class RecurringPlans implements AutoCloseable {
     /** How many predictions of a kind must waste memory before one is recorded. */
     private static final int WASTEFUL = 2;
 
+    /** How many predictions in a row must differ from a plan before it is dropped. */
+    private static final int MOST_DIVERGED = 3;
+
     private final String model;
     private final Function<AllocationTrace, EvaluatedPlan> planner;
     private final TorchArenas arenas;
@@ -58,19 +60,8 @@ final class RecurringPlans implements AutoCloseable {
         this.tally = tally;
     }
 
-    /** A plan in use. Compared by identity. */
-    private static final class Plan {
-
-        private final AllocationTrace trace;
-        private final EvaluatedPlan places;
-        private final AllocationWatch.Placing placing;
-
-        Plan(AllocationTrace trace, EvaluatedPlan places, TorchArenas arenas) {
-            this.trace = trace;
-            this.places = places;
-            placing = arenas.take(trace, places.plan());
-        }
-    }
+    /** A plan in use. */
+    private record Plan(EvaluatedPlan places, AllocationWatch.Placing placing) {}
 
     /**
      * Begins a prediction on this thread: by a plan if there is one, otherwise online; empty as for
@@ -108,9 +99,9 @@ final class RecurringPlans implements AutoCloseable {
     /** One kind of predictions. Its fields are guarded by itself. */
     private final class Kind {
 
-        private final Divergences divergences = new Divergences();
         private Optional<Plan> plan = Optional.empty();
         private int wasteful;
+        private int diverged;
 
         /** Whether a recording runs or is planned. */
         private boolean pending;
@@ -119,27 +110,54 @@ final class RecurringPlans implements AutoCloseable {
         private boolean dropped;
 
         Optional<TorchPrediction> begin(InputSizes sizes) {
-            Optional<Plan> now = plan();
-            if (now.isPresent()) {
-                Optional<TorchPrediction> placed = replay(now.get(), sizes);
-                if (placed.isPresent()) {
-                    return placed;
-                }
+            Optional<TorchPrediction> placed = plan().flatMap(now -> replay(now, sizes));
+            return placed.isPresent() ? placed : online(sizes);
+        }
+
+        private synchronized Optional<Plan> plan() {
+            return plan;
+        }
+
+        private Optional<TorchPrediction> replay(Plan now, InputSizes sizes) {
+            return arenas.beginAlone(
+                    Math.max(1, now.places.arenaBytes()),
+                    arena -> replay(now, arena),
+                    (run, failed) -> endReplay(run, failed, now, sizes));
+        }
+
+        private synchronized Optional<AllocationWatch.Run> replay(Plan now, Arena arena) {
+            return plan.filter(now::equals).flatMap(current -> current.placing.replay(arena));
+        }
+
+        private AllocationWatch.Outcome endReplay(
+                AllocationWatch.Run run, boolean failed, Plan now, InputSizes sizes) {
+            AllocationWatch.Outcome outcome = run.finish();
+            tally.planned(now.places.strategy(), sizes, outcome.counters());
+            if (!failed && divergesTooOften(outcome)) {
+                logger.debug("{}: allocations differ from their plan", model);
+                drop();
             }
+            return outcome;
+        }
+
+        private synchronized boolean divergesTooOften(AllocationWatch.Outcome outcome) {
+            diverged = outcome.asPlanned() ? 0 : diverged + 1;
+            return diverged >= MOST_DIVERGED;
+        }
+
+        private Optional<TorchPrediction> online(InputSizes sizes) {
             boolean records = beginRecording();
             Optional<TorchPrediction> begun = Optional.empty();
             try {
-                begun = arenas.begin(records, new Online(records, sizes));
+                begun =
+                        arenas.begin(
+                                records, (run, failed) -> endOnline(run, failed, records, sizes));
             } finally {
                 if (records && begun.isEmpty()) {
                     setPending(false);
                 }
             }
             return begun;
-        }
-
-        private synchronized Optional<Plan> plan() {
-            return plan;
         }
 
         private synchronized boolean beginRecording() {
@@ -152,94 +170,38 @@ final class RecurringPlans implements AutoCloseable {
             pending = now;
         }
 
-        private synchronized void noteWaste() {
-            wasteful = Math.min(wasteful + 1, WASTEFUL);
-        }
-
-        private Optional<TorchPrediction> replay(Plan now, InputSizes sizes) {
-            return arenas.beginAlone(
-                    Math.max(1, now.places.arenaBytes()),
-                    arena -> replay(now, arena),
-                    (run, failed) -> endReplay(run, failed, now, sizes));
-        }
-
-        private synchronized Optional<AllocationWatch.Run> replay(Plan now, Arena arena) {
-            return plan.isPresent() && plan.get() == now
-                    ? now.placing.replay(arena)
-                    : Optional.empty();
-        }
-
-        private AllocationWatch.Outcome endReplay(
-                AllocationWatch.Run run, boolean failed, Plan now, InputSizes sizes) {
+        private AllocationWatch.Outcome endOnline(
+                AllocationWatch.Run run, boolean failed, boolean records, InputSizes sizes) {
+            Optional<AllocationTrace> trace =
+                    records && !failed ? run.recorded() : Optional.empty();
             AllocationWatch.Outcome outcome = run.finish();
-            tally.planned(now.places.strategy(), sizes, outcome.counters());
-            boolean diverges;
-            boolean excludes;
-            synchronized (this) {
-                boolean inUse = plan.isPresent() && plan.get() == now;
-                diverges = inUse && !failed && divergences.areTooMany(outcome.asPlanned());
-                excludes = inUse && !diverges && !pending && !outcome.alive().isEmpty();
-                pending |= excludes;
-            }
-            if (diverges) {
-                logger.debug("{}: allocations differ from their plan", model);
-                drop();
-            }
-            if (excludes) {
-                later(() -> exclude(now, outcome.alive()));
+            tally.online(sizes, outcome.counters());
+            noteWaste(outcome.isWasteful());
+            if (trace.isPresent()) {
+                tally.recorded();
+                planLater(trace.get(), outcome.reachedBytes());
+            } else if (records) {
+                if (!failed) {
+                    // There was no memory for the recording.
+                    drop();
+                }
+                setPending(false);
             }
             return outcome;
         }
 
-        /** An online prediction of this kind. */
-        private final class Online implements TorchArenas.Ending {
-
-            private final boolean records;
-            private final InputSizes sizes;
-            private Optional<AllocationTrace> trace = Optional.empty();
-            private long reachedBytes;
-
-            Online(boolean records, InputSizes sizes) {
-                this.records = records;
-                this.sizes = sizes;
-            }
-
-            @Override
-            public AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed) {
-                if (records && !failed) {
-                    trace = run.recorded();
-                    tally.recorded();
-                    if (trace.isEmpty()) {
-                        drop();
-                    }
-                }
-                AllocationWatch.Outcome outcome = run.finish();
-                tally.online(sizes, outcome.counters());
-                reachedBytes = outcome.reachedBytes();
-                if (outcome.isWasteful()) {
-                    noteWaste();
-                }
-                return outcome;
-            }
-
-            @Override
-            public void closed() {
-                if (trace.isPresent()) {
-                    later(() -> plan(trace.get(), reachedBytes));
-                } else if (records) {
-                    setPending(false);
-                }
-            }
+        private synchronized void noteWaste(boolean isWasteful) {
+            wasteful += isWasteful && wasteful < WASTEFUL ? 1 : 0;
         }
 
-        private void later(Runnable planning) {
+        private void planLater(AllocationTrace trace, long onlineBytes) {
             NativeLoader.Use use = NativeLoader.hold();
             boolean accepted =
                     Later.run(
                             Duration.ZERO,
                             () -> {
                                 try (use) {
-                                    planning.run();
+                                    plan(trace, onlineBytes);
                                 } catch (RuntimeException | VirtualMachineError e) {
                                     logger.warn("{}: no plan: {}", model, e.toString());
                                     drop();
@@ -259,7 +221,7 @@ final class RecurringPlans implements AutoCloseable {
                 drop();
                 return;
             }
-            install(new Plan(trace, places, arenas));
+            install(new Plan(places, arenas.take(trace, places.plan())));
             logger.info(
                     "{}: {} bytes of an arena by {} instead of {} bytes online",
                     model,
@@ -268,19 +230,15 @@ final class RecurringPlans implements AutoCloseable {
                     onlineBytes);
         }
 
-        /** Leaves allocations that outlive their prediction out of the plan. */
-        private void exclude(Plan now, Set<Integer> alive) {
-            AllocationTrace left = now.trace.withEscaped(alive);
-            install(new Plan(left, planner.apply(left), arenas));
-        }
-
         private void install(Plan made) {
-            Optional<Plan> before;
+            boolean isUnused;
             synchronized (this) {
-                before = dropped ? Optional.of(made) : plan;
+                isUnused = dropped;
                 plan = dropped ? plan : Optional.of(made);
             }
-            before.ifPresent(old -> old.placing.close());
+            if (isUnused) {
+                made.placing.close();
+            }
             tally.replan();
         }
 

@@ -1,11 +1,12 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 
 /**
@@ -17,21 +18,21 @@ final class TorchArenas implements AutoCloseable {
 
     private final AllocationWatch watch;
     private final ArenaPool pool;
-    private final TorchPrediction.Guard guard;
     private final boolean empty;
+    private final Consumer<Throwable> trouble;
     private final ArenaPool.Need need;
 
     /**
      * @param watch closed with this
      * @param empty whether an arena in which arrays stay is left to these, so that predictions of
      *     the same kind need the same bytes
-     * @param guard receives errors of endings, so that they do not reach a prediction's caller
+     * @param trouble receives errors of endings, so that they do not reach a prediction's caller
      */
-    TorchArenas(AllocationWatch watch, ArenaPool pool, boolean empty, TorchPrediction.Guard guard) {
+    TorchArenas(AllocationWatch watch, ArenaPool pool, boolean empty, Consumer<Throwable> trouble) {
         this.watch = watch;
         this.pool = pool;
         this.empty = empty;
-        this.guard = guard;
+        this.trouble = trouble;
         need = pool.announceAny();
     }
 
@@ -45,9 +46,6 @@ final class TorchArenas implements AutoCloseable {
          * @param failed whether the forward pass ended early
          */
         AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed);
-
-        /** Runs after the arena was returned. */
-        default void closed() {}
     }
 
     /**
@@ -57,52 +55,12 @@ final class TorchArenas implements AutoCloseable {
      * @param recorded whether its allocations are recorded for planning
      */
     Optional<TorchPrediction> begin(boolean recorded, Ending ending) {
-        Optional<ArenaPool.Lease> lease = need.tryLease();
-        if (lease.isEmpty()) {
-            return Optional.empty();
-        }
-        return begin(lease.get(), arena -> watch.fit(arena, recorded), recorded || empty, ending);
-    }
-
-    private Optional<TorchPrediction> begin(
-            ArenaPool.Lease lease,
-            Function<Arena, Optional<AllocationWatch.Run>> start,
-            boolean needsPlaces,
-            Ending ending) {
         return begin(
-                lease, start, (ended, failed) -> endRun(ended, failed, lease, needsPlaces, ending));
-    }
-
-    /**
-     * Begins a prediction in a leased arena; empty if its run does not begin. Then, and if it
-     * fails, the lease is closed.
-     *
-     * @param start begins the run
-     */
-    Optional<TorchPrediction> begin(
-            ArenaPool.Lease lease,
-            Function<Arena, Optional<AllocationWatch.Run>> start,
-            TorchPrediction.Ending ending) {
-        Optional<AllocationWatch.Run> run = Optional.empty();
-        try {
-            run = start.apply(lease.arena());
-        } finally {
-            if (run.isEmpty()) {
-                lease.close();
-            }
-        }
-        return run.isEmpty() ? Optional.empty() : Optional.of(guarded(run.get(), lease, ending));
-    }
-
-    /** If there is no memory for the prediction, the run is finished and the lease closed. */
-    private TorchPrediction guarded(
-            AllocationWatch.Run run, ArenaPool.Lease lease, TorchPrediction.Ending ending) {
-        try {
-            return TorchPrediction.of(run, () -> guard.guarded(ending));
-        } catch (RuntimeException | Error e) {
-            lease.close();
-            throw e;
-        }
+                        need.tryLease(),
+                        arena -> watch.fit(arena, recorded),
+                        recorded || empty,
+                        ending)
+                .map(begun -> new TorchPrediction(begun.run, begun::end));
     }
 
     /**
@@ -113,18 +71,18 @@ final class TorchArenas implements AutoCloseable {
     Optional<TorchPrediction> beginOneOff() {
         pool.freeIdle();
         return begin(
-                false,
-                new Ending() {
-                    @Override
-                    public AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed) {
-                        return run.finish();
-                    }
-
-                    @Override
-                    public void closed() {
-                        pool.trimIdle();
-                    }
-                });
+                        need.tryLease(),
+                        arena -> watch.fit(arena, false),
+                        empty,
+                        (run, failed) -> run.finish())
+                .map(
+                        begun ->
+                                new TorchPrediction(
+                                        begun.run,
+                                        failed -> {
+                                            begun.end(failed);
+                                            pool.trimIdle();
+                                        }));
     }
 
     /**
@@ -135,7 +93,69 @@ final class TorchArenas implements AutoCloseable {
      */
     Optional<TorchPrediction> beginAlone(
             long bytes, Function<Arena, Optional<AllocationWatch.Run>> replay, Ending ending) {
-        return need.tryLeaseAlone(bytes).flatMap(lease -> begin(lease, replay, true, ending));
+        return begin(need.tryLeaseAlone(bytes), replay, true, ending)
+                .map(begun -> new TorchPrediction(begun.run, begun::end));
+    }
+
+    /**
+     * Begins a run in a leased arena; empty if it does not begin. Then, and if there is no memory
+     * for it, the lease is closed.
+     *
+     * @param start begins the run
+     * @param needsPlaces whether later predictions have plans, whose places must be free
+     */
+    private Optional<Begun> begin(
+            Optional<ArenaPool.Lease> lease,
+            Function<Arena, Optional<AllocationWatch.Run>> start,
+            boolean needsPlaces,
+            Ending ending) {
+        if (lease.isEmpty()) {
+            return Optional.empty();
+        }
+        Optional<AllocationWatch.Run> run = Optional.empty();
+        Optional<Begun> begun = Optional.empty();
+        try {
+            run = start.apply(lease.get().arena());
+            begun = run.map(started -> new Begun(started, lease.get(), needsPlaces, ending));
+        } finally {
+            if (begun.isEmpty()) {
+                run.ifPresent(AllocationWatch.Run::abandon);
+                lease.get().close();
+            }
+        }
+        return begun;
+    }
+
+    /** A run in a leased arena. The native library stays loaded until it ends. */
+    private final class Begun {
+
+        private final AllocationWatch.Run run;
+        private final ArenaPool.Lease lease;
+        private final boolean needsPlaces;
+        private final Ending ending;
+        private final NativeLoader.Use use = NativeLoader.hold();
+
+        Begun(AllocationWatch.Run run, ArenaPool.Lease lease, boolean needsPlaces, Ending ending) {
+            this.run = run;
+            this.lease = lease;
+            this.needsPlaces = needsPlaces;
+            this.ending = ending;
+        }
+
+        /** Ends the run and returns its arena, even if there is no memory for the outcome. */
+        void end(boolean failed) {
+            try (use) {
+                AllocationWatch.Outcome outcome = ending.end(run, failed);
+                if (needsPlaces && outcome.escaped() > 0) {
+                    lease.abandon();
+                } else {
+                    lease.close(outcome.reachedBytes());
+                }
+            } catch (RuntimeException | Error e) {
+                lease.close(0);
+                trouble.accept(e);
+            }
+        }
     }
 
     /** Takes over a plan, as {@link AllocationWatch#take} does. */
@@ -153,45 +173,6 @@ final class TorchArenas implements AutoCloseable {
     /** Returns the size of all arenas of the pool. */
     long bytes() {
         return pool.metric().arenaBytes();
-    }
-
-    private static void endRun(
-            AllocationWatch.Run run,
-            boolean failed,
-            ArenaPool.Lease lease,
-            boolean needsPlaces,
-            Ending ending) {
-        try {
-            AllocationWatch.Outcome unused =
-                    finish(() -> ending.end(run, failed), lease, needsPlaces);
-        } finally {
-            ending.closed();
-        }
-    }
-
-    /**
-     * Finishes a run and returns its arena, even if there is no memory for the outcome.
-     *
-     * @param finishing finishes the run
-     * @param needsPlaces whether later predictions have plans, whose places must be free
-     */
-    static AllocationWatch.Outcome finish(
-            Supplier<AllocationWatch.Outcome> finishing,
-            ArenaPool.Lease lease,
-            boolean needsPlaces) {
-        AllocationWatch.Outcome outcome;
-        try {
-            outcome = finishing.get();
-        } catch (RuntimeException | Error e) {
-            lease.close(0);
-            throw e;
-        }
-        if (needsPlaces && outcome.escaped() > 0) {
-            lease.abandon();
-        } else {
-            lease.close(outcome.reachedBytes());
-        }
-        return outcome;
     }
 
     /** Stops online predictions from beginning. */

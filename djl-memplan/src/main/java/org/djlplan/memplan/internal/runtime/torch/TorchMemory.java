@@ -86,11 +86,7 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool) {
-        return new TorchArenas(
-                new NativeWatch(outputs),
-                pool,
-                weights.isPresent(),
-                TorchPrediction.Guard.handing(this::stop));
+        return new TorchArenas(new AllocationWatch(outputs), pool, weights.isPresent(), this::stop);
     }
 
     /**

@@ -55,7 +55,7 @@ final class TorchNative {
 
     static native long djlplan_run_events(Pointer run, long[] out, long capacity);
 
-    static native void djlplan_run_finish(Pointer run, long[] counters, int[] alive, int capacity);
+    static native void djlplan_run_finish(Pointer run, long[] counters);
 
     static native int djlplan_torch_names_begin(byte[] message, long messageBytes);
 

@@ -1,9 +1,6 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
 import java.util.Optional;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
-import org.djlplan.memplan.internal.runtime.NativeLoader;
 
 /**
  * One prediction on one thread. Between its beginning and {@link #pause()} the thread's allocations
@@ -29,49 +26,17 @@ public final class TorchPrediction {
          *
          * @param failed whether the forward pass ended early, and with it the allocations
          */
-        void end(AllocationWatch.Run run, boolean failed);
+        void end(boolean failed);
     }
 
-    /** Wraps an ending, so that its errors do not affect the caller of the prediction. */
-    @FunctionalInterface
-    interface Guard {
-
-        Ending guarded(Ending ending);
-
-        /** Returns a guard that passes errors on; a prediction may end after its model. */
-        static Guard handing(Consumer<Throwable> trouble) {
-            return ending -> {
-                NativeLoader.Use use = NativeLoader.hold();
-                return (run, failed) -> {
-                    try (use) {
-                        ending.end(run, failed);
-                    } catch (RuntimeException | Error e) {
-                        trouble.accept(e);
-                    }
-                };
-            };
-        }
-    }
-
-    private TorchPrediction(AllocationWatch.Run run, Ending atEnd) {
+    TorchPrediction(AllocationWatch.Run run, Ending atEnd) {
         this.run = Optional.of(run);
         this.atEnd = atEnd;
     }
 
     private TorchPrediction() {
         run = Optional.empty();
-        atEnd = (unused, failed) -> {};
-    }
-
-    /** Returns the prediction of a run; if that fails for lack of memory, the run is finished. */
-    static TorchPrediction of(AllocationWatch.Run run, Supplier<Ending> atEnd) {
-        try {
-            return new TorchPrediction(run, atEnd.get());
-        } catch (RuntimeException | Error e) {
-            boolean unusedEnded = run.pause();
-            AllocationWatch.Outcome unused = run.finish();
-            throw e;
-        }
+        atEnd = unused -> {};
     }
 
     /** Returns a prediction that the engine's allocator serves. */
@@ -144,9 +109,7 @@ public final class TorchPrediction {
     public synchronized void finish() {
         if (paused && !finished) {
             finished = true;
-            if (run.isPresent()) {
-                atEnd.end(run.get(), failed);
-            }
+            atEnd.end(failed);
         }
     }
 }

@@ -29,9 +29,4 @@ public record Allocation(long bytes, int allocatedAt, OptionalInt freedAt) {
     public boolean plannable() {
         return bytes > 0 && freedAt.isPresent();
     }
-
-    /** Returns this allocation as one that outlives the prediction. */
-    Allocation escaped() {
-        return new Allocation(bytes, allocatedAt, OptionalInt.empty());
-    }
 }

@@ -2,9 +2,9 @@ package org.djlplan.memplan.internal.source.trace;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import java.util.HashSet;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
+import java.util.OptionalInt;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
@@ -62,29 +62,16 @@ public record AllocationTrace(List<Allocation> allocations) {
      * @param mostBytes limit of the total size of these allocations
      */
     public AllocationTrace withFewBytesEscaped(int passEnds, long mostBytes) {
-        Set<Integer> outliving = new HashSet<>();
+        List<Allocation> rest = new ArrayList<>();
         long bytes = 0;
-        for (int i = 0; i < allocations.size(); i++) {
-            Allocation allocation = allocations.get(i);
-            if (allocation.freedAt().orElse(-1) >= passEnds) {
-                outliving.add(i);
-                bytes += allocation.bytes();
-            }
+        for (Allocation each : allocations) {
+            boolean outlives = each.freedAt().orElse(-1) >= passEnds;
+            bytes += outlives ? each.bytes() : 0;
+            rest.add(
+                    outlives
+                            ? new Allocation(each.bytes(), each.allocatedAt(), OptionalInt.empty())
+                            : each);
         }
-        return bytes <= mostBytes ? withEscaped(outliving) : this;
-    }
-
-    /**
-     * Returns this trace with some allocations marked as outliving the prediction.
-     *
-     * @param numbers of these allocations
-     */
-    public AllocationTrace withEscaped(Set<Integer> numbers) {
-        ImmutableList.Builder<Allocation> all = ImmutableList.builder();
-        for (int i = 0; i < allocations.size(); i++) {
-            Allocation allocation = allocations.get(i);
-            all.add(numbers.contains(i) ? allocation.escaped() : allocation);
-        }
-        return new AllocationTrace(all.build());
+        return bytes <= mostBytes ? new AllocationTrace(rest) : this;
     }
 }

@@ -27,21 +27,21 @@ class StreamedWeightsTest {
 
     @TempDir private Path folder;
     private StreamedWeights weights;
-    private final TorchArenas arenas =
-            new TorchArenas(
-                    new FakeWatch(),
-                    new ArenaPool(),
-                    true,
-                    TorchPrediction.Guard.handing(
-                            problem -> {
-                                throw new AssertionError(problem);
-                            }));
+    private TorchArenas arenas;
 
     @BeforeEach
     void load() throws IOException {
         WeightFile file = WeightFile.create(folder, 1 << 20);
         file.beginLoad();
         file.endLoad();
+        arenas =
+                new TorchArenas(
+                        new AllocationWatch(Optional.empty()),
+                        new ArenaPool(),
+                        true,
+                        problem -> {
+                            throw new AssertionError(problem);
+                        });
         Budget budget = new Budget.Bytes(1 << 30);
         weights =
                 new StreamedWeights(
@@ -55,6 +55,7 @@ class StreamedWeightsTest {
 
     @AfterEach
     void close() {
+        arenas.close();
         weights.close();
     }
 
