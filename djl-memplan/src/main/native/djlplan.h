@@ -356,8 +356,6 @@ DJLPLAN_API int djlplan_tflite_invoke_streamed(struct djlplan_tflite_session *se
 DJLPLAN_API int djlplan_tflite_invoke_capturing(struct djlplan_tflite_session *session,
                                                 const char *path, const int64_t *offsets);
 
-DJLPLAN_API int djlplan_tflite_input_count(const struct djlplan_tflite_session *session);
-DJLPLAN_API int djlplan_tflite_output_count(const struct djlplan_tflite_session *session);
 /* Returns the tensor id of an input or output, −1 if there is none. */
 DJLPLAN_API int djlplan_tflite_input(const struct djlplan_tflite_session *session, int index);
 DJLPLAN_API int djlplan_tflite_output(const struct djlplan_tflite_session *session, int index);

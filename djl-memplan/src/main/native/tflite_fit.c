@@ -149,9 +149,8 @@ static const char *find_uses(struct djlplan_tflite_session *session, struct fit 
         note_all(fit, context, node->outputs, step);
         note_all(fit, context, node->temporaries, step);
     }
-    int outputs = djlplan_tflite_output_count(session);
-    for (int i = 0; i < outputs; i++) {
-        note(fit, context, djlplan_tflite_output(session, i), session->node_count);
+    for (int i = 0, id; (id = djlplan_tflite_output(session, i)) >= 0; i++) {
+        note(fit, context, id, session->node_count);
     }
     return NULL;
 }
@@ -251,10 +250,8 @@ int djlplan_tflite_fit(struct djlplan_tflite_session *session, int64_t *places) 
     if (status == DJLPLAN_OK) {
         places[0] = session->plan.arena_bytes;
         places[1] = least_bytes(&fit, session->node_count);
-        int outputs = djlplan_tflite_output_count(session);
-        for (int i = 0; i < outputs; i++) {
-            int32_t id = djlplan_tflite_output(session, i);
-            const struct unit *unit = id < 0 ? NULL : fit.uses[id].unit;
+        for (int i = 0, id; (id = djlplan_tflite_output(session, i)) >= 0; i++) {
+            const struct unit *unit = fit.uses[id].unit;
             places[2 + i] = unit == NULL ? -1 : unit->offset;
         }
     }

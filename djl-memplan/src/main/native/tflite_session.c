@@ -1,8 +1,12 @@
 /* Sessions: TensorFlow Lite interpreters whose intermediate tensors are placed by the caller. */
+#define _GNU_SOURCE
 #include "tflite_session.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void report(void *user_data, const char *format, va_list arguments) {
     struct djlplan_tflite_session *session = user_data;
@@ -206,7 +210,7 @@ int djlplan_tflite_resize(struct djlplan_tflite_session *session, int input, con
                           int rank) {
     session->error[0] = '\0';
     session->plan.taken = false;
-    if (!has(djlplan_tflite.InterpreterGetInputTensorCount(session->interpreter), input)) {
+    if (djlplan_tflite_input(session, input) < 0) {
         snprintf(session->error, sizeof session->error, "no input %d", input);
         return DJLPLAN_ENGINE_ERROR;
     }
@@ -218,10 +222,8 @@ int djlplan_tflite_resize(struct djlplan_tflite_session *session, int input, con
 
 int djlplan_tflite_fill(struct djlplan_tflite_session *session, int input, const void *content,
                         int64_t bytes) {
-    TfLiteTensor *tensor = NULL;
-    if (has(djlplan_tflite_input_count(session), input)) {
-        tensor = djlplan_tflite.InterpreterGetInputTensor(session->interpreter, input);
-    }
+    int id = djlplan_tflite_input(session, input);
+    TfLiteTensor *tensor = id < 0 ? NULL : &session->context->tensors[id];
     if (tensor == NULL || tensor->allocation_type != kTfLiteDynamic) {
         snprintf(session->error, sizeof session->error, "no input %d of strings", input);
         return DJLPLAN_ENGINE_ERROR;
@@ -340,27 +342,67 @@ int djlplan_tflite_invoke(struct djlplan_tflite_session *session, void *arena,
     return enter(session, djlplan_tflite.InterpreterInvoke);
 }
 
+/* ---- inferences that load constants meanwhile ------------------------------------------ */
+
+/* Restores the constants' addresses, because the engine may read constants between inferences. */
+static void restore(struct djlplan_tflite_session *session) {
+    const struct streaming *streaming = &session->streaming;
+    for (int i = streaming->count - 1; i >= 0; i--) {
+        session->context->tensors[streaming->bindings[i].tensor].data = streaming->original[i];
+    }
+}
+
+int djlplan_tflite_invoke_streamed(struct djlplan_tflite_session *session) {
+    struct djlplan_stream *stream = session->streaming.stream;
+    if (stream == NULL) {
+        snprintf(session->error, sizeof session->error, "no stream was given");
+        return DJLPLAN_MISMATCH;
+    }
+    const char *problem = djlplan_stream_begin(stream);
+    if (problem != NULL) {
+        snprintf(session->error, sizeof session->error, "%s", problem);
+        return DJLPLAN_ENGINE_ERROR;
+    }
+    int status = djlplan_tflite_invoke(session, djlplan_stream_arena(stream),
+                                       djlplan_stream_arena_bytes(stream));
+    problem = djlplan_stream_end(stream);
+    restore(session);
+    if (problem != NULL) {
+        snprintf(session->error, sizeof session->error, "%s", problem);
+        return DJLPLAN_ENGINE_ERROR;
+    }
+    return status;
+}
+
+int djlplan_tflite_invoke_capturing(struct djlplan_tflite_session *session, const char *path,
+                                    const int64_t *offsets) {
+    session->streaming.capture_file = open(path, O_WRONLY | O_CLOEXEC);
+    if (session->streaming.capture_file < 0) {
+        snprintf(session->error, sizeof session->error, "%s: %s", path, strerror(errno));
+        return DJLPLAN_ENGINE_ERROR;
+    }
+    session->streaming.capture_offsets = offsets;
+    int status = djlplan_tflite_invoke_streamed(session);
+    session->streaming.capture_offsets = NULL;
+    close(session->streaming.capture_file);
+    return status;
+}
+
 /* ---- inputs and outputs ---------------------------------------------------------------- */
-
-int djlplan_tflite_input_count(const struct djlplan_tflite_session *session) {
-    return djlplan_tflite.InterpreterGetInputTensorCount(session->interpreter);
-}
-
-int djlplan_tflite_output_count(const struct djlplan_tflite_session *session) {
-    return djlplan_tflite.InterpreterGetOutputTensorCount(session->interpreter);
-}
 
 static int index_of(const struct djlplan_tflite_session *session, const TfLiteTensor *tensor) {
     return tensor == NULL ? -1 : (int)(tensor - session->context->tensors);
 }
 
 int djlplan_tflite_input(const struct djlplan_tflite_session *session, int index) {
-    if (!has(djlplan_tflite_input_count(session), index)) return -1;
+    if (!has(djlplan_tflite.InterpreterGetInputTensorCount(session->interpreter), index)) return -1;
     return index_of(session, djlplan_tflite.InterpreterGetInputTensor(session->interpreter, index));
 }
 
 int djlplan_tflite_output(const struct djlplan_tflite_session *session, int index) {
-    if (!has(djlplan_tflite_output_count(session), index)) return -1;
+    if (!has(djlplan_tflite.InterpreterGetOutputTensorCount(session->interpreter), index)) {
+        return -1;
+    }
     return index_of(session,
                     djlplan_tflite.InterpreterGetOutputTensor(session->interpreter, index));
 }

@@ -5,9 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
-import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +14,6 @@ import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
-import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,27 +35,7 @@ class BothEnginesTest {
     @ParameterizedTest
     @EnumSource(names = {"TINY_RESNET", "TINY_VGG"})
     void predict_tfLitePlanned_isTheEnginesToTheByte(BudgetModels network) throws Exception {
-        List<ByteBuffer> expected;
-        try (ZooModel<NDList, NDList> plain =
-                tfLite(network).optOption("numThreads", "1").build().loadModel()) {
-            expected = OwnEngineTest.predict(plain);
-        }
-        PlannedTranslatorFactory factory =
-                new PlannedTranslatorFactory()
-                        .with("memplan.threads", 1)
-                        .with("delegation.enabled", false);
-        try (ZooModel<NDList, NDList> planned =
-                tfLite(network).optTranslatorFactory(factory).build().loadModel()) {
-            assertEquals(expected, OwnEngineTest.predict(planned));
-            assertTrue(PlanReport.of(planned).orElseThrow().planned());
-        }
-    }
-
-    private static Criteria.Builder<NDList, NDList> tfLite(BudgetModels network) {
-        return Criteria.builder()
-                .setTypes(NDList.class, NDList.class)
-                .optEngine("TFLite")
-                .optModelPath(network.file());
+        OwnEngineTest.assertPlannedIsPlain(network.file());
     }
 
     @ParameterizedTest

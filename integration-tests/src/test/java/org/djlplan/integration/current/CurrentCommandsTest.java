@@ -82,13 +82,6 @@ class CurrentCommandsTest {
 
     @Test
     @Tag("long")
-    void run_tfLiteFilePlannedAndPlain_givesTheSame() throws Exception {
-        String model = tfLite();
-        assertEquals(run("--stock", model), run("--no-delegation", model));
-    }
-
-    @Test
-    @Tag("long")
     void compare_againstDjlWithItsOwnEngine_saysHowFarOutputsAre() throws Exception {
         String old =
                 String.join(
@@ -108,14 +101,6 @@ class CurrentCommandsTest {
         assertEquals(0, other.get("maxRelativeError").getAsDouble(), 1e-4);
         assertTrue(other.getAsJsonObject("ratios").get("medianMillis").getAsDouble() > 0);
         assertTrue(other.getAsJsonObject("figures").get("peakBytes").getAsDouble() > 0);
-    }
-
-    private String run(String... more) throws Exception {
-        String[] line = {"run", "--json", "--iterations", "3", "--threads", "1"};
-        return succeed(ObjectArrays.concat(line, more, String.class))
-                .json()
-                .get("outputSha256")
-                .getAsString();
     }
 
     @Test

@@ -13,7 +13,6 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
@@ -38,9 +37,6 @@ import java.util.concurrent.Future;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.djlplan.integration.networks.OddModels;
-import org.djlplan.integration.support.NeedsModels;
-import org.djlplan.integration.support.ProcessSize;
-import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
@@ -49,8 +45,6 @@ import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests djl-plan's engine "TFLite" through the API by which users of current DJL load models. */
 @Tag("djl-current")
@@ -59,9 +53,6 @@ class OwnEngineTest {
     private static final int PREDICTIONS = 4;
     private static final int DAMAGED = 200;
     private static final int THREADS = 8;
-    private static final int WARM_UP = 4;
-    private static final int LOADS = 12;
-    private static final int ROUNDS = 3;
 
     @TempDir Path folder;
 
@@ -103,33 +94,13 @@ class OwnEngineTest {
         return list;
     }
 
-    static List<Path> models() {
-        return TestModels.built();
-    }
-
-    @NeedsModels(RealModels.TFLITE)
-    @ParameterizedTest
-    @MethodSource("real")
-    void predict_realModel_planIsTheEnginesToTheByte(Path file) throws Exception {
-        assertPlannedIsPlain(file);
-    }
-
-    static List<Path> real() {
-        return TestModels.real();
-    }
-
-    @ParameterizedTest
-    @MethodSource("models")
-    void predict_planned_isTheEnginesToTheByte(Path file) throws Exception {
-        assertPlannedIsPlain(file);
-    }
-
     @Test
     void predict_composite_isTheEnginesToTheByte() throws Exception {
         assertPlannedIsPlain(written(OddModels.composite(), "composite.tflite"));
     }
 
-    private static void assertPlannedIsPlain(Path file) throws Exception {
+    /** Asserts that a planned model gives the bytes of a model without djl-plan. */
+    static void assertPlannedIsPlain(Path file) throws Exception {
         List<ByteBuffer> expected;
         try (ZooModel<NDList, NDList> plain =
                 criteria(file).optOption("numThreads", "1").build().loadModel()) {
@@ -337,32 +308,6 @@ class OwnEngineTest {
     }
 
     @Test
-    void predict_otherShape_resizesTheInput() throws Exception {
-        Path file = written(OddModels.unusedSubgraph(), "chain.tflite");
-        for (boolean planned : new boolean[] {false, true}) {
-            Criteria.Builder<NDList, NDList> criteria = criteria(file);
-            if (planned) {
-                criteria.optTranslatorFactory(new PlannedTranslatorFactory());
-            }
-            try (ZooModel<NDList, NDList> model = criteria.build().loadModel();
-                    Predictor<NDList, NDList> predictor = model.newPredictor();
-                    NDManager manager = model.getNDManager().newSubManager()) {
-                Shape inFile = model.describeInput().valueAt(0);
-                Shape three = new Shape(3).addAll(inFile.slice(1));
-                for (Shape shape : List.of(inFile, three, inFile)) {
-                    NDArray output =
-                            predictor.predict(new NDList(manager.ones(shape))).singletonOrThrow();
-                    assertEquals(shape, output.getShape());
-                    float[] values = output.toFloatArray();
-                    for (float value : values) {
-                        assertEquals(values[0], value);
-                    }
-                }
-            }
-        }
-    }
-
-    @Test
     void predict_dynamicOutput_hasTheShapeOfTheRun() throws Exception {
         Path file = written(OddModels.dynamicOutput(), "dynamic.tflite");
         try (ZooModel<NDList, NDList> model = criteria(file).build().loadModel();
@@ -377,21 +322,6 @@ class OwnEngineTest {
                 assertEquals(new Shape(repeats[0], 16L * repeats[1]), output.getShape());
                 assertEquals((float) Math.tanh(1), output.toFloatArray()[0], 1e-6f);
             }
-        }
-    }
-
-    @Test
-    void predict_wrongInput_namesExpectedShape() throws Exception {
-        try (ZooModel<NDList, NDList> model =
-                        criteria(TestModels.built("chains")).build().loadModel();
-                Predictor<NDList, NDList> predictor = model.newPredictor();
-                NDManager manager = model.getNDManager().newSubManager()) {
-            NDList two = new NDList(manager.ones(new Shape(1)), manager.ones(new Shape(1)));
-            Exception e = assertThrows(TranslateException.class, () -> predictor.predict(two));
-            assertTrue(e.getCause().getMessage().contains("2 inputs were given, the model has 1"));
-            NDList bytes = new NDList(manager.ones(new Shape(3), DataType.UINT8));
-            e = assertThrows(TranslateException.class, () -> predictor.predict(bytes));
-            assertTrue(e.getCause().getMessage().contains("FLOAT32"), e.getCause()::getMessage);
         }
     }
 
@@ -430,34 +360,6 @@ class OwnEngineTest {
             assertThrows(IllegalStateException.class, output::toByteBuffer);
             assertThrows(TranslateException.class, () -> predictor.predict(inputs));
         }
-    }
-
-    /**
-     * A model that is not freed would take 17 MB each time, plus its interpreter. Java's heap grows
-     * now and then.
-     */
-    @Test
-    void loadAndClose_manyTimes_leavesNothing() throws Exception {
-        Path file = TestModels.built("mobilenet_v1");
-        grown(file, WARM_UP);
-        long least = Long.MAX_VALUE;
-        for (int i = 0; i < ROUNDS && least >= LOADS * 5_000_000L; i++) {
-            least = Math.min(least, grown(file, LOADS));
-        }
-        assertTrue(least < LOADS * 5_000_000L, least + " bytes more, at least");
-    }
-
-    private static long grown(Path file, int loads) throws Exception {
-        long before = ProcessSize.residentBytes();
-        for (int i = 0; i < loads; i++) {
-            try (ZooModel<NDList, NDList> model = criteria(file).build().loadModel();
-                    Predictor<NDList, NDList> predictor = model.newPredictor();
-                    NDManager manager = NDManager.newBaseManager(Device.cpu(), "TFLite")) {
-                predictor.predict(inputs(model, manager, 0)).close();
-                assertEquals(List.of(), model.getNDManager().getManagedArrays());
-            }
-        }
-        return ProcessSize.residentBytes() - before;
     }
 
     @Test

@@ -13,9 +13,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.stream.Stream;
-import org.djlplan.cli.demo.Activation;
-import org.djlplan.cli.demo.LayerOutput;
-import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.ModelSketch;
@@ -34,7 +31,6 @@ import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
-import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.DelegationReport.Origin;
@@ -89,19 +85,6 @@ class TfLiteReleasesTest {
         assertTrue(loaded.version().startsWith("2.2"), loaded.version());
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"chains", "blaze_face"})
-    void run_smallNetwork_givesTheBytesOfTheEngine(String name) throws Exception {
-        compare(TestModels.built(name), 2);
-    }
-
-    @Tag("long")
-    @ParameterizedTest
-    @MethodSource(TestModels.BUILT_ON_ONE_AND_TWO_THREADS)
-    void run_builtNetwork_givesTheBytesOfTheEngine(Path file, int threads) throws Exception {
-        compare(file, threads);
-    }
-
     @Tag("long")
     @ParameterizedTest
     @ValueSource(
@@ -116,14 +99,6 @@ class TfLiteReleasesTest {
         for (int threads : new int[] {1, 2}) {
             compare(TestModels.built(name), threads);
         }
-    }
-
-    @Tag("long")
-    @NeedsModels(RealModels.TFLITE)
-    @ParameterizedTest
-    @MethodSource(TestModels.REAL_ON_ONE_AND_TWO_THREADS)
-    void run_realModel_givesTheBytesOfTheEngine(Path file, int threads) throws Exception {
-        compare(file, threads);
     }
 
     static void compare(Path file, int threads) throws Exception {
@@ -249,26 +224,6 @@ class TfLiteReleasesTest {
             }
         }
         return Math.pow(product, 1.0 / models.size());
-    }
-
-    @Test
-    void resize_forthAndBack_givesTheBytesOfTheEngine() throws Exception {
-        NetworkBuilder network = new NetworkBuilder("any size", 3);
-        LayerOutput x = network.input("image", 1, 8, 8, 3);
-        x = network.unary("TANH", network.conv2d(x, 4, 3, 1, Activation.NONE));
-        LayerOutput y = network.conv2d(x, 4, 3, 1, Activation.NONE);
-        x = network.conv2d(network.add(x, y, Activation.NONE), 2, 3, 1, Activation.NONE);
-        Path file = folder.resolve("any.tflite");
-        TfLiteWriter.write(network.output(x).build(), file);
-        try (ServedModel model = Served.alone(file, InPlace.TRUE, 2)) {
-            for (int size : new int[] {8, 33, 8, 5, 64, 8}) {
-                try (StockInterpreter engine = new StockInterpreter(file, 2)) {
-                    engine.resize(1, size, size, 3);
-                    assertSame(engine, model, size);
-                }
-            }
-            assertPlanned(model);
-        }
     }
 
     @ParameterizedTest

@@ -21,6 +21,9 @@ public final class OddModels {
 
     private static final int[] ROW = {1, 16};
     private static final int[] ONE = {1};
+    private static final Form FLOATS = Form.of(FLOAT32, ROW);
+    private static final Form NUMBER = Form.of(INT32, ONE);
+    private static final Form TRUTH = Form.of(BOOL, ONE);
 
     /** The code of STABLEHLO_COMPOSITE. */
     private static final int COMPOSITE = 206;
@@ -46,41 +49,29 @@ public final class OddModels {
      */
     public static TfLiteFile dynamicOutput() {
         ModelSketch main = new ModelSketch();
-        int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
-        int tiled = main.tensor(FLOAT32, ROW);
-        main.operator(
-                "TILE", Optional.of(FlatTable.of("TileOptions")), List.of(tiled), x, repeats(main));
-        int y = main.tensor(FLOAT32, ROW);
-        main.operator("RELU", Optional.empty(), List.of(y), tiled);
-        main.output(y);
+        main.output(main.floatOperator("RELU", ROW, repeated(main)));
         return main.build();
     }
 
-    private static int repeats(ModelSketch main) {
-        return main.input(INT32, 2);
+    private static int repeated(ModelSketch main) {
+        int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
+        return main.operator("TILE", options("TileOptions"), FLOATS, x, main.input(INT32, 2));
+    }
+
+    private static Optional<FlatTable> options(String type) {
+        return Optional.of(FlatTable.of(type));
     }
 
     /** Intermediate sizes are known only at run time; the output is one number. */
     public static TfLiteFile dynamicInside() {
         ModelSketch main = new ModelSketch();
-        int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
-        int tiled = main.tensor(FLOAT32, ROW);
-        main.operator(
-                "TILE", Optional.of(FlatTable.of("TileOptions")), List.of(tiled), x, repeats(main));
-        main.output(sum(main, tiled, ONE));
+        main.output(sum(main, repeated(main)));
         return main.build();
     }
 
-    private static int sum(ModelSketch graph, int x, int[] shape) {
-        int sum = graph.tensor(FLOAT32, shape);
-        int axes = graph.ints(0, 1);
-        graph.operator(
-                "SUM",
-                Optional.of(FlatTable.of("ReducerOptions").with("keep_dims", false)),
-                List.of(sum),
-                x,
-                axes);
-        return sum;
+    private static int sum(ModelSketch graph, int x) {
+        Form result = Form.of(FLOAT32, ONE);
+        return graph.operator("SUM", options("ReducerOptions"), result, x, graph.ints(0, 1));
     }
 
     /** A second graph that nothing calls. */
@@ -120,23 +111,15 @@ public final class OddModels {
         ModelSketch condition = main.subgraph("condition");
         int i = condition.input(INT32, ONE);
         int unused = condition.input(FLOAT32, ROW);
-        int less = condition.tensor(BOOL, ONE);
-        condition.operator("LESS", Optional.empty(), List.of(less), i, condition.ints(5));
-        condition.output(less);
+        condition.output(condition.operator("LESS", Optional.empty(), TRUTH, i, condition.ints(5)));
 
         ModelSketch body = main.subgraph("body");
         i = body.input(INT32, ONE);
         x = body.input(FLOAT32, ROW);
-        int next = body.tensor(INT32, ONE);
-        body.operator("ADD", addOptions(), List.of(next), i, body.ints(1));
-        int sum = body.tensor(FLOAT32, ROW);
-        body.operator("ADD", addOptions(), List.of(sum), x, x);
+        int next = body.operator("ADD", options("AddOptions"), NUMBER, i, body.ints(1));
+        int sum = body.operator("ADD", options("AddOptions"), FLOATS, x, x);
         body.output(next, body.floatOperator("LOGISTIC", ROW, sum));
         return main.build();
-    }
-
-    private static Optional<FlatTable> addOptions() {
-        return Optional.of(FlatTable.of("AddOptions"));
     }
 
     /** Runs one of two graphs, depending on the input's sum; random inputs reach both. */
@@ -171,24 +154,14 @@ public final class OddModels {
     }
 
     private static int choice(ModelSketch main, int x) {
-        int large = main.tensor(BOOL, ONE);
-        main.operator(
-                "GREATER",
-                Optional.empty(),
-                List.of(large),
-                sum(main, x, ONE),
-                main.floats(ONE, 8f));
-        int y = main.tensor(FLOAT32, ROW);
-        main.operator(
-                "IF",
-                Optional.of(
-                        FlatTable.of("IfOptions")
-                                .with("then_subgraph_index", 1)
-                                .with("else_subgraph_index", 2)),
-                List.of(y),
-                large,
-                x);
-        return y;
+        int large =
+                main.operator(
+                        "GREATER", Optional.empty(), TRUTH, sum(main, x), main.floats(ONE, 8f));
+        FlatTable branches =
+                FlatTable.of("IfOptions")
+                        .with("then_subgraph_index", 1)
+                        .with("else_subgraph_index", 2);
+        return main.operator("IF", Optional.of(branches), FLOATS, large, x);
     }
 
     /**
@@ -212,17 +185,15 @@ public final class OddModels {
             identity[i * ROW[1] + i] = 1;
         }
         int[] square = {ROW[1], ROW[1]};
-        int y = graph.tensor(FLOAT32, ROW);
-        graph.operator(
+        return graph.operator(
                 "RNN",
-                Optional.of(FlatTable.of("RNNOptions")),
-                List.of(y),
+                options("RNNOptions"),
+                FLOATS,
                 x,
                 graph.floats(square, identity),
                 graph.floats(square, identity),
                 graph.floats(new int[] {ROW[1]}, new float[ROW[1]]),
                 graph.state(ROW));
-        return y;
     }
 
     /** Adds its inputs up in a resource variable, which begins with zeros. */
@@ -235,7 +206,7 @@ public final class OddModels {
                 List.of());
         int variable = variable(main);
         int before = main.floatOperator("READ_VARIABLE", ROW, variable);
-        int sum = main.operator("ADD", addOptions(), Form.of(FLOAT32, ROW), before, x);
+        int sum = main.operator("ADD", options("AddOptions"), FLOATS, before, x);
         main.operator("ASSIGN_VARIABLE", Optional.empty(), List.of(), variable, sum);
         main.output(sum);
 
@@ -269,14 +240,10 @@ public final class OddModels {
     public static TfLiteFile statefulLookup() {
         ModelSketch main = new ModelSketch();
         int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
-        int selected = main.tensor(FLOAT32, ROW);
-        main.operator(
-                "GATHER",
-                Optional.of(FlatTable.of("GatherOptions")),
-                List.of(selected),
-                randoms(main, 4, ROW[1]),
-                main.input(INT32, ONE));
-        int sum = main.operator("ADD", addOptions(), Form.of(FLOAT32, ROW), x, selected);
+        int rows = randoms(main, 4, ROW[1]);
+        int which = main.input(INT32, ONE);
+        int selected = main.operator("GATHER", options("GatherOptions"), FLOATS, rows, which);
+        int sum = main.operator("ADD", options("AddOptions"), FLOATS, x, selected);
         main.output(filter(main, sum));
         return main.build();
     }
@@ -285,16 +252,16 @@ public final class OddModels {
         int filters = 8;
         int memory = 5;
         int[] units = {1, filters};
-        int y = main.tensor(FLOAT32, units);
-        main.operator(
-                "SVDF",
-                Optional.of(FlatTable.of("SVDFOptions").with("rank", 1)),
-                List.of(y),
-                x,
-                randoms(main, filters, ROW[1]),
-                randoms(main, filters, memory),
-                ABSENT,
-                main.state(1, memory * filters));
+        int y =
+                main.operator(
+                        "SVDF",
+                        Optional.of(FlatTable.of("SVDFOptions").with("rank", 1)),
+                        Form.of(FLOAT32, units),
+                        x,
+                        randoms(main, filters, ROW[1]),
+                        randoms(main, filters, memory),
+                        ABSENT,
+                        main.state(1, memory * filters));
         return main.floatOperator("TANH", units, main.floatOperator("ABS", units, y));
     }
 
@@ -343,13 +310,9 @@ public final class OddModels {
     public static TfLiteFile emptyTensors() {
         ModelSketch main = new ModelSketch();
         int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
-        int joined = main.tensor(FLOAT32, ROW);
-        main.operator(
-                "CONCATENATION",
-                Optional.of(FlatTable.of("ConcatenationOptions").with("axis", 0)),
-                List.of(joined),
-                nothingOf(main, x),
-                x);
+        int nothing = nothingOf(main, x);
+        Optional<FlatTable> rows = options("ConcatenationOptions");
+        int joined = main.operator("CONCATENATION", rows, FLOATS, nothing, x);
         main.output(main.floatOperator("NEG", ROW, joined));
         return main.build();
     }
@@ -363,14 +326,10 @@ public final class OddModels {
 
     private static int nothingOf(ModelSketch graph, int row) {
         int[] none = {0, ROW[1]};
-        int empty = graph.tensor(FLOAT32, none);
-        graph.operator(
-                "SLICE",
-                Optional.of(FlatTable.of("SliceOptions")),
-                List.of(empty),
-                row,
-                graph.ints(0, 0),
-                graph.ints(none));
+        int begin = graph.ints(0, 0);
+        int size = graph.ints(none);
+        Form result = Form.of(FLOAT32, none);
+        int empty = graph.operator("SLICE", options("SliceOptions"), result, row, begin, size);
         return graph.floatOperator("ABS", none, empty);
     }
 }

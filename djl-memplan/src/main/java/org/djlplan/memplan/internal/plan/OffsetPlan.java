@@ -42,7 +42,6 @@ public record OffsetPlan(String strategy, PlanningProblem problem, Map<Integer, 
         return new OffsetPlan(strategy, problem, byTensor.buildOrThrow());
     }
 
-    /** Returns the offset in bytes of a tensor. */
     public long offsetOf(int tensor) {
         return unitOffsets.get(problem.unitOf(tensor));
     }

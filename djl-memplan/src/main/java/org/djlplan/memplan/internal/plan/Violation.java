@@ -47,7 +47,6 @@ public record Violation(String rule, List<Integer> tensors, String sentence) {
                 "%s and %s overlap in space and may be alive at once in another order");
     }
 
-    /** A tensor lies before the arena's start. */
     static Violation negativeOffset(int tensor, long offsetBytes) {
         return new Violation(
                 "negative-offset",
@@ -55,7 +54,6 @@ public record Violation(String rule, List<Integer> tensors, String sentence) {
                 "%s has the negative offset " + offsetBytes);
     }
 
-    /** A tensor's offset is not a multiple of the alignment. */
     static Violation misalignedOffset(int tensor, long offsetBytes, long alignmentBytes) {
         return new Violation(
                 "misaligned-offset",

@@ -4,7 +4,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
@@ -45,7 +46,6 @@ public final class AliasAnalysis {
     private static final class AliasClass {
         private final List<Integer> members = new ArrayList<>();
         private final List<Integer> users = new ArrayList<>();
-        private boolean listed;
 
         private void add(int tensor, List<Integer> usersOfTensor) {
             members.add(tensor);
@@ -57,7 +57,7 @@ public final class AliasAnalysis {
     private final Precedence order;
     private final List<List<Integer>> users;
     private final Map<Integer, UsageRecord> records = new HashMap<>();
-    private final Map<Integer, AliasClass> classOf = new HashMap<>();
+    private final NavigableMap<Integer, AliasClass> classOf = new TreeMap<>();
 
     private AliasAnalysis(Graph graph, Precedence order) {
         this.graph = graph;
@@ -85,16 +85,7 @@ public final class AliasAnalysis {
 
     /** Returns the alias classes of {@code graph}, each sorted by tensor id, by smallest id. */
     public static ImmutableList<ImmutableList<Integer>> aliasClasses(Graph graph) {
-        return aliasClasses(graph, Optional.empty(), Precedence.SERIAL);
-    }
-
-    /**
-     * Returns the alias classes if only the operators that {@code where} accepts, by index,
-     * overwrite their inputs or view them.
-     */
-    public static ImmutableList<ImmutableList<Integer>> aliasClasses(
-            Graph graph, IntPredicate where) {
-        return aliasClasses(graph, Optional.of(where), Precedence.SERIAL);
+        return aliasClasses(graph, operator -> true, Precedence.SERIAL);
     }
 
     /**
@@ -104,27 +95,16 @@ public final class AliasAnalysis {
      */
     public static ImmutableList<ImmutableList<Integer>> aliasClasses(
             Graph graph, IntPredicate where, Precedence order) {
-        return aliasClasses(graph, Optional.of(where), order);
-    }
-
-    private static ImmutableList<ImmutableList<Integer>> aliasClasses(
-            Graph graph, Optional<IntPredicate> where, Precedence order) {
         AliasAnalysis analysis = new AliasAnalysis(graph, order);
         for (Operator operator : graph.operators()) {
-            if (where.isEmpty() || where.get().test(operator.index())) {
+            if (where.test(operator.index())) {
                 analysis.visit(operator);
             }
         }
-        // Sorted by smallest id, because the loop finds each class at its smallest id.
-        ImmutableList.Builder<ImmutableList<Integer>> classes = ImmutableList.builder();
-        for (int id = 0; id < graph.tensors().size(); id++) {
-            AliasClass found = analysis.classOf.get(id);
-            if (found != null && !found.listed) {
-                found.listed = true;
-                classes.add(ImmutableList.sortedCopyOf(found.members));
-            }
-        }
-        return classes.build();
+        return analysis.classOf.values().stream()
+                .distinct()
+                .map(found -> ImmutableList.sortedCopyOf(found.members))
+                .collect(ImmutableList.toImmutableList());
     }
 
     private void visit(Operator operator) {
@@ -136,15 +116,9 @@ public final class AliasAnalysis {
         if (record == null || operator.inputs().contains(output.id())) {
             return;
         }
-        Optional<InPlace> told = operator.inPlace();
-        if (told.isPresent()) {
-            share(operator, output, told.get());
-            return;
-        }
-        Optional<Rule> rule = InPlaceRules.find(operator.type(), output.type());
-        if (rule.isPresent()) {
-            share(operator, output, rule.get().inPlace());
-        }
+        operator.inPlace()
+                .or(() -> InPlaceRules.find(operator.type(), output.type()).map(Rule::inPlace))
+                .ifPresent(allowed -> share(operator, output, allowed));
     }
 
     /** Joins the output with the first input that allows it, if there is one. */

@@ -55,7 +55,6 @@ public final class Conflicts {
         }
     }
 
-    /** Returns whether there is no pair. */
     public boolean isEmpty() {
         return others.isEmpty();
     }

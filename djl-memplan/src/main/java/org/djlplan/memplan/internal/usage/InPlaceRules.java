@@ -1,17 +1,13 @@
 package org.djlplan.memplan.internal.usage;
 
-import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
-
-import java.util.EnumMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Operator.InPlace;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableSet;
+import org.djlplan.thirdparty.guava.collect.ImmutableCollection;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * The operators whose output may take the place of an input, by element type, because each type has
@@ -68,102 +64,85 @@ public final class InPlaceRules {
         }
     }
 
+    private static final Kind FIRST = Kind.OVERWRITES_FIRST;
+    private static final Kind EITHER = Kind.OVERWRITES_EITHER;
     private static final ElementType F32 = ElementType.FLOAT32;
     private static final ElementType I8 = ElementType.INT8;
     private static final ElementType U8 = ElementType.UINT8;
 
     /** All element types of whole bytes that the engine has; 2.6.2 has no UINT16. */
-    private static final ImmutableSet<ElementType> COPIED =
-            ImmutableSet.of(
-                    F32,
-                    I8,
-                    U8,
-                    ElementType.FLOAT16,
-                    ElementType.FLOAT64,
-                    ElementType.INT16,
-                    ElementType.INT32,
-                    ElementType.INT64,
-                    ElementType.UINT32,
-                    ElementType.UINT64,
-                    ElementType.BOOL,
-                    ElementType.COMPLEX64,
-                    ElementType.COMPLEX128);
+    private static final ElementType[] COPIED = {
+        F32,
+        I8,
+        U8,
+        ElementType.FLOAT16,
+        ElementType.FLOAT64,
+        ElementType.INT16,
+        ElementType.INT32,
+        ElementType.INT64,
+        ElementType.UINT32,
+        ElementType.UINT64,
+        ElementType.BOOL,
+        ElementType.COMPLEX64,
+        ElementType.COMPLEX128
+    };
 
-    private static final Map<String, Map<ElementType, Rule>> RULES = byOperator();
+    /** By operator and type. */
+    private static final ImmutableMap<Map.Entry<String, ElementType>, Rule> RULES = rules();
 
     private InPlaceRules() {}
 
     /** Returns all rules, at most one per operator and type. */
-    public static ImmutableSet<Rule> allowed() {
-        ImmutableSet.Builder<Rule> all = ImmutableSet.builder();
-        RULES.values().forEach(byType -> all.addAll(byType.values()));
-        return all.build();
+    public static ImmutableCollection<Rule> allowed() {
+        return RULES.values();
     }
 
     /** Returns the rule of an operator whose output has elements of {@code type}. */
     static Optional<Rule> find(String operator, ElementType type) {
-        return Optional.ofNullable(RULES.getOrDefault(operator, Map.of()).get(type));
+        return Optional.ofNullable(RULES.get(Map.entry(operator, type)));
     }
 
-    private static Map<String, Map<ElementType, Rule>> byOperator() {
-        ImmutableList.Builder<Rule> rules = ImmutableList.builder();
-        for (ElementType type : COPIED) {
-            rules.add(new Rule("RESHAPE", type, Kind.VIEW, "reshape::Eval, memcpy"));
-            rules.add(new Rule("SQUEEZE", type, Kind.VIEW, "squeeze::Eval, memcpy"));
-            rules.add(new Rule("EXPAND_DIMS", type, Kind.VIEW, "expand_dims::Eval, memcpy"));
-        }
-        binary(rules, "ADD", "AddElementwise, AddScalarBroadcast", I8, U8);
-        binary(rules, "MUL", "MulElementwise, MulSimpleBroadcast", I8, U8);
-        binary(rules, "SUB", "SubWithActivation, BroadcastSub…", F32);
-        binary(rules, "DIV", "Div, BroadcastDivSlow", F32);
-        binary(rules, "MAXIMUM", "MaximumMinimumBroadcastSlow", F32);
-        binary(rules, "MINIMUM", "MaximumMinimumBroadcastSlow", F32);
+    private static ImmutableMap<Map.Entry<String, ElementType>, Rule> rules() {
+        ImmutableMap.Builder<Map.Entry<String, ElementType>, Rule> rules = ImmutableMap.builder();
+        add(rules, Kind.VIEW, "RESHAPE", "reshape::Eval, memcpy", COPIED);
+        add(rules, Kind.VIEW, "SQUEEZE", "squeeze::Eval, memcpy", COPIED);
+        add(rules, Kind.VIEW, "EXPAND_DIMS", "expand_dims::Eval, memcpy", COPIED);
+        add(rules, EITHER, "ADD", "AddElementwise, AddScalarBroadcast", I8, U8);
+        add(rules, EITHER, "MUL", "MulElementwise, MulSimpleBroadcast", I8, U8);
+        add(rules, EITHER, "SUB", "SubWithActivation, BroadcastSub…", F32);
+        add(rules, EITHER, "DIV", "Div, BroadcastDivSlow", F32);
+        add(rules, EITHER, "MAXIMUM", "MaximumMinimumBroadcastSlow", F32);
+        add(rules, EITHER, "MINIMUM", "MaximumMinimumBroadcastSlow", F32);
         // 8-bit activations: ReluX clamps element by element, the others use a lookup table per
         // element.
-        unary(rules, "RELU", "Relu (Eigen cwiseMax), ReluX", F32, I8, U8);
-        unary(rules, "RELU6", "Relu6Eval, ReluX", F32, I8, U8);
-        unary(rules, "RELU_N1_TO_1", "ReluX", I8, U8);
-        unary(rules, "LOGISTIC", "Logistic (Eigen), EvalUsingLookupTable", F32, I8, U8);
-        unary(rules, "TANH", "Tanh (Eigen), EvalUsingLookupTable", F32, I8, U8);
-        unary(rules, "HARD_SWISH", "HardSwish", F32);
-        unary(rules, "LEAKY_RELU", "LeakyRelu", F32);
-        unary(rules, "ELU", "Elu", F32);
-        unary(rules, "PRELU", "PReluElementWise, BroadcastBinaryFunction4DSlow", F32);
-        unary(rules, "NEG", "Negate", F32);
-        unary(rules, "EXP", "Exp", F32);
-        unary(rules, "FLOOR", "Floor (Eigen)", F32);
-        unary(rules, "CEIL", "Ceil (Eigen)", F32);
-        unary(rules, "ROUND", "Round", F32);
+        add(rules, FIRST, "RELU", "Relu (Eigen cwiseMax), ReluX", F32, I8, U8);
+        add(rules, FIRST, "RELU6", "Relu6Eval, ReluX", F32, I8, U8);
+        add(rules, FIRST, "RELU_N1_TO_1", "ReluX", I8, U8);
+        add(rules, FIRST, "LOGISTIC", "Logistic (Eigen), EvalUsingLookupTable", F32, I8, U8);
+        add(rules, FIRST, "TANH", "Tanh (Eigen), EvalUsingLookupTable", F32, I8, U8);
+        add(rules, FIRST, "HARD_SWISH", "HardSwish", F32);
+        add(rules, FIRST, "LEAKY_RELU", "LeakyRelu", F32);
+        add(rules, FIRST, "ELU", "Elu", F32);
+        add(rules, FIRST, "PRELU", "PReluElementWise, BroadcastBinaryFunction4DSlow", F32);
+        add(rules, FIRST, "NEG", "Negate", F32);
+        add(rules, FIRST, "EXP", "Exp", F32);
+        add(rules, FIRST, "FLOOR", "Floor (Eigen)", F32);
+        add(rules, FIRST, "CEIL", "Ceil (Eigen)", F32);
+        add(rules, FIRST, "ROUND", "Round", F32);
         for (String each : List.of("ABS", "SQRT", "RSQRT", "SQUARE", "SIN", "COS", "LOG")) {
-            unary(rules, each, "elementwise::EvalImpl", F32);
+            add(rules, FIRST, each, "elementwise::EvalImpl", F32);
         }
-        Map<String, Map<ElementType, Rule>> byOperator = new LinkedHashMap<>();
-        for (Rule rule : rules.build()) {
-            Map<ElementType, Rule> byType =
-                    byOperator.computeIfAbsent(
-                            rule.operator(), unused -> new EnumMap<>(ElementType.class));
-            checkState(byType.put(rule.type(), rule) == null, "two rules: %s", rule);
-        }
-        return byOperator;
+        return rules.buildOrThrow();
     }
 
-    private static void unary(
-            ImmutableList.Builder<Rule> rules,
+    private static void add(
+            ImmutableMap.Builder<Map.Entry<String, ElementType>, Rule> rules,
+            Kind kind,
             String operator,
             String kernel,
             ElementType... types) {
         for (ElementType type : types) {
-            rules.add(new Rule(operator, type, Kind.OVERWRITES_FIRST, kernel));
-        }
-    }
-
-    private static void binary(
-            ImmutableList.Builder<Rule> rules,
-            String operator,
-            String kernel,
-            ElementType... types) {
-        for (ElementType type : types) {
-            rules.add(new Rule(operator, type, Kind.OVERWRITES_EITHER, kernel));
+            rules.put(Map.entry(operator, type), new Rule(operator, type, kind, kernel));
         }
     }
 }

@@ -26,7 +26,6 @@ public final class PlanningProblem {
     private final Conflicts conflicts;
     private final Conflicts unitConflicts;
 
-    /** Creates a problem without aliases. */
     public PlanningProblem(List<UsageRecord> records) {
         this(records, List.of());
     }

@@ -5,7 +5,6 @@ public final class UnitOrders {
 
     private UnitOrders() {}
 
-    /** Compares by tensor id. */
     public static int byTensor(UsageRecord a, UsageRecord b) {
         return Integer.compare(a.tensor(), b.tensor());
     }
@@ -22,7 +21,6 @@ public final class UnitOrders {
         return bytes != 0 ? bytes : byFirst(a, b);
     }
 
-    /** Compares by first operator, then by tensor id. */
     public static int byFirst(UsageRecord a, UsageRecord b) {
         int first = Integer.compare(a.first(), b.first());
         return first != 0 ? first : byTensor(a, b);

@@ -41,24 +41,6 @@ class PlanValidatorTest {
     }
 
     @Test
-    void violations_placeReusedOnceFree_none() {
-        assertEquals(List.of(), check(0, 64, 0));
-    }
-
-    @Test
-    void violations_oneByteInCommon_namesBothTensors() {
-        assertEquals(List.of(Violation.overlap(0, 1)), check(64, 64, 0));
-        PlanningProblem bytes = new PlanningProblem(records(0, 1, 65, 1, 2, 64));
-        assertEquals(List.of(Violation.overlap(0, 1)), check(bytes, 128, 0, 64));
-    }
-
-    @Test
-    void violations_sharedOperatorIsTheLastAndTheFirst_isAnOverlap() {
-        PlanningProblem touching = new PlanningProblem(records(0, 5, 64, 5, 9, 64));
-        assertEquals(List.of(Violation.overlap(0, 1)), check(touching, 64, 0, 0));
-    }
-
-    @Test
     void violations_negativeOffset_isNamed() {
         assertEquals(List.of(Violation.negativeOffset(0, -64)), check(-64, 0, 64));
     }
@@ -90,43 +72,9 @@ class PlanValidatorTest {
     }
 
     @Test
-    void violations_aliasClass_mayOverlapItself() {
-        PlanningProblem problem = new PlanningProblem(CHAIN, List.of(List.of(0, 1)));
-        assertEquals(List.of(), check(problem, 128, 0, 0, 64));
-    }
-
-    @Test
-    void violations_aliasClass_mustNotMeetOthers() {
-        PlanningProblem problem = new PlanningProblem(CHAIN, List.of(List.of(0, 1)));
-        assertEquals(List.of(Violation.overlap(0, 2)), check(problem, 128, 0, 0, 0));
-    }
-
-    @Test
-    void violations_aliasClassWithAPause_keepsItsPlace() {
-        PlanningProblem problem =
-                new PlanningProblem(records(0, 1, 64, 8, 9, 64, 4, 5, 64), List.of(List.of(0, 1)));
-        assertEquals(List.of(Violation.overlap(0, 2)), check(problem, 128, 0, 0, 0));
-    }
-
-    @Test
     void violations_aliasMemberElsewhere_isNamed() {
         PlanningProblem problem = new PlanningProblem(CHAIN, List.of(List.of(0, 1)));
         assertEquals(List.of(Violation.aliasApart(1, 0)), check(problem, 192, 0, 64, 128));
-    }
-
-    @Test
-    void violations_listedPairWithBytesInCommon_isNamed() {
-        PlanningProblem problem =
-                new PlanningProblem(CHAIN).withConflicts(new Conflicts.Builder().add(0, 2).build());
-        assertEquals(List.of(Violation.conflictOverlap(0, 2)), check(problem, 128, 0, 64, 0));
-        assertEquals(List.of(), check(problem, 192, 0, 64, 128));
-    }
-
-    @Test
-    void violations_listedPairThatOverlapsInTime_isNamedOnce() {
-        PlanningProblem problem =
-                new PlanningProblem(CHAIN).withConflicts(new Conflicts.Builder().add(0, 1).build());
-        assertEquals(List.of(Violation.overlap(0, 1)), check(problem, 128, 0, 0, 64));
     }
 
     @Test

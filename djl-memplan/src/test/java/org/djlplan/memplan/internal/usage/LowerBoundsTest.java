@@ -29,45 +29,11 @@ class LowerBoundsTest {
     }
 
     @Test
-    void profileAt_paperExample_isSortedBySize() {
-        assertEquals(
-                List.of(36L, 28L, 16L),
-                new OperatorProfiles(Vectors.PISARCHYK)
-                        .profileAt(3).stream().map(UsageRecord::bytes).toList());
-    }
-
-    @Test
     void bounds_paperExample_equalThePapers() {
         assertEquals(234, UsageRecords.naiveBytes(Vectors.PISARCHYK));
         assertEquals(124, LowerBounds.offsetBytes(Vectors.PISARCHYK));
         assertEquals(128, LowerBounds.sharedObjectBytes(Vectors.PISARCHYK));
         assertEquals(16L, PositionalMaxima.of(Vectors.PISARCHYK).get(2));
-    }
-
-    @Test
-    void bounds_tfliteVectors_areKnown() {
-        assertEquals(96, LowerBounds.offsetBytes(Vectors.TFLITE_CHAIN));
-        assertEquals(96, LowerBounds.sharedObjectBytes(Vectors.TFLITE_CHAIN));
-        assertEquals(96, LowerBounds.offsetBytes(Vectors.TFLITE_COMPLEX));
-        assertEquals(112, LowerBounds.sharedObjectBytes(Vectors.TFLITE_COMPLEX));
-    }
-
-    @Test
-    void offsetBytes_openvinoMaxDepths_areEqual() {
-        assertEquals(4, LowerBounds.offsetBytes(records(0, 1, 2, 1, 2, 2, 2, 3, 2)));
-        assertEquals(5, LowerBounds.offsetBytes(records(0, 1, 2, 1, 2, 2, 2, 3, 3)));
-        assertEquals(5, LowerBounds.offsetBytes(records(2, 4, 2, 4, 6, 2, 6, 8, 3)));
-        assertEquals(5, LowerBounds.offsetBytes(Vectors.OPENVINO_INEFFICIENCY));
-        assertEquals(5, LowerBounds.offsetBytes(Vectors.OPENVINO_NO_OVERLAPPING));
-        // ToEndBoxes; its -1 stands for the end, here 5.
-        List<UsageRecord> toEnd = records(0, 1, 2, 1, 5, 2, 3, 3, 2, 3, 5, 2, 3, 4, 2);
-        assertEquals(8, LowerBounds.offsetBytes(toEnd));
-        assertEquals(4, PositionalMaxima.of(toEnd).size());
-    }
-
-    @Test
-    void offsetBytes_tvmFanout_isItsBestTotal() {
-        assertEquals(7_200_256, LowerBounds.offsetBytes(Vectors.TVM_FANOUT));
     }
 
     @Test

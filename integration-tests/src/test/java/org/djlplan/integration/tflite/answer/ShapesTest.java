@@ -23,6 +23,7 @@ import org.djlplan.cli.demo.Activation;
 import org.djlplan.cli.demo.LayerOutput;
 import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.StockInterpreter;
@@ -39,6 +40,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Tests inputs of shapes other than the file's: each shape gets a plan, and several plans are kept.
  */
+@OnEveryDjl
 class ShapesTest {
 
     @TempDir static Path folder;

@@ -35,6 +35,7 @@ class WrongInputTest {
 
     private static final int SIDE = 128;
     private static final int ELEMENTS = SIDE * SIDE * 3;
+    private static final String WANTED = "input input is FLOAT32 of shape [1, 128, 128, 3]";
 
     @TempDir private Path folder;
 
@@ -81,52 +82,21 @@ class WrongInputTest {
                 NDManager manager = model.getNDManager().newSubManager()) {
             NDList right = array(manager, DataType.FLOAT32, 1, SIDE, SIDE, 3);
             ByteBuffer expected = copy(predictor.predict(right));
-            String wanted = "FLOAT32 of shape [1, 128, 128, 3]";
-            assertRefused(
-                    predictor,
-                    array(manager, DataType.INT32, 1, SIDE, SIDE, 3),
-                    "input input",
-                    wanted,
-                    "INT32",
-                    "(1, 128, 128, 3)");
-            assertRefused(
-                    predictor,
-                    array(manager, DataType.UINT8, 1, SIDE, SIDE, 3),
-                    "input input",
-                    wanted,
-                    "UINT8");
-            assertRefused(
-                    predictor,
-                    array(manager, DataType.INT8, 4, SIDE, SIDE, 3),
-                    "input input",
-                    wanted,
-                    "INT8");
-            assertRefused(
-                    predictor,
-                    array(manager, DataType.FLOAT32, 1, 3, SIDE, SIDE),
-                    "input input",
-                    wanted,
-                    "[1, 3, 128, 128]");
-            assertRefused(
-                    predictor,
-                    array(manager, DataType.FLOAT32, 2, 3, SIDE, SIDE),
-                    "input input",
-                    wanted,
-                    "[2, 3, 128, 128]");
-            assertRefused(
-                    predictor,
-                    array(manager, DataType.FLOAT32, ELEMENTS),
-                    "input input",
-                    wanted,
-                    "[" + ELEMENTS + "]");
-            assertRefused(
-                    predictor,
-                    new NDList(right.head(), right.head()),
-                    "2 inputs were given, the model has 1: input FLOAT32[1, 128, 128, 3]");
-            assertRefused(
-                    predictor,
-                    new NDList(),
-                    "0 inputs were given, the model has 1: input FLOAT32[1, 128, 128, 3]");
+            NDList whole = array(manager, DataType.INT32, 1, SIDE, SIDE, 3);
+            assertRefused(predictor, whole, WANTED, "INT32", "(1, 128, 128, 3)");
+            NDList unsigned = array(manager, DataType.UINT8, 1, SIDE, SIDE, 3);
+            assertRefused(predictor, unsigned, WANTED, "UINT8");
+            NDList sameBytes = array(manager, DataType.INT8, 4, SIDE, SIDE, 3);
+            assertRefused(predictor, sameBytes, WANTED, "INT8");
+            for (int batch : new int[] {1, 2}) {
+                NDList turned = array(manager, DataType.FLOAT32, batch, 3, SIDE, SIDE);
+                assertRefused(predictor, turned, WANTED, "[" + batch + ", 3, 128, 128]");
+            }
+            NDList flat = array(manager, DataType.FLOAT32, ELEMENTS);
+            assertRefused(predictor, flat, WANTED, "[" + ELEMENTS + "]");
+            String one = " inputs were given, the model has 1: input FLOAT32[1, 128, 128, 3]";
+            assertRefused(predictor, new NDList(right.head(), right.head()), "2" + one);
+            assertRefused(predictor, new NDList(), "0" + one);
             NDList withoutBatch = array(manager, DataType.FLOAT32, SIDE, SIDE, 3);
             for (NDList given : List.of(right, withoutBatch, right)) {
                 assertEquals(expected, copy(predictor.predict(given)));

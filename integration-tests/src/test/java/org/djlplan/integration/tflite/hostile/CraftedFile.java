@@ -1,9 +1,9 @@
 package org.djlplan.integration.tflite.hostile;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.integration.support.ModelSketch;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * A model of one operator with a parameter, a constant or an input that no converter writes.
@@ -16,8 +16,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 record CraftedFile(
         String name, ModelSketch model, List<ByteBuffer> inputs, List<List<Integer>> shapes) {
 
-    CraftedFile {
-        inputs = ImmutableList.copyOf(inputs);
-        shapes = ImmutableList.copyOf(shapes);
+    /** An empty model. */
+    CraftedFile(String name) {
+        this(name, new ModelSketch(), new ArrayList<>(), new ArrayList<>());
     }
 }

@@ -1,36 +1,27 @@
 package org.djlplan.integration.tflite.hostile;
 
-import static org.djlplan.integration.tflite.hostile.CraftedFiles.floats;
-import static org.djlplan.integration.tflite.hostile.CraftedFiles.ints;
-import static org.djlplan.integration.tflite.hostile.CraftedFiles.options;
-import static org.djlplan.integration.tflite.hostile.CraftedFiles.text;
-
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.integration.support.ModelSketch.Form;
-import org.djlplan.integration.tflite.hostile.CraftedFiles.Case;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.source.tflite.TfLiteBytes;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperatorCode;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * Makes {@link CraftedFile}s without a sound answer, which must be refused before the engine runs,
  * and beside them similar files that must run.
  */
-final class RefusedFiles {
+final class RefusedFiles extends OperatorFiles {
 
     /** The end of the names of the files that must run. */
     static final String SOUND = " (sound)";
 
     private static final int FAR = 1 << 20;
     private static final int STABLEHLO_CASE = 209;
-
-    private final List<CraftedFile> files = new ArrayList<>();
 
     private RefusedFiles() {}
 
@@ -43,7 +34,7 @@ final class RefusedFiles {
         made.diagonals();
         made.sparse();
         made.shuffled();
-        return ImmutableList.copyOf(made.files);
+        return made.files;
     }
 
     /** Rows of a table are added to the rows of the result that index vectors name. */
@@ -64,21 +55,19 @@ final class RefusedFiles {
 
     private void lookUp(
             String name, boolean constant, Form table, List<Integer> at, List<Integer> sizes) {
-        Case c = new Case();
-        int ids = c.numbers(false, ints(2), 0, 1);
-        int[] places = at.stream().mapToInt(Integer::intValue).toArray();
-        int[] shape = sizes.stream().mapToInt(Integer::intValue).toArray();
-        files.add(
-                c.end(
-                        text(constant, places) + " of " + sizes + name,
-                        "EMBEDDING_LOOKUP_SPARSE",
-                        options("EmbeddingLookupSparseOptions"),
-                        floats(2, 3),
-                        ids,
-                        c.numbers(constant, ints(2, 2), places),
-                        c.numbers(constant, ints(shape.length), shape),
-                        c.constant(floats(2)),
-                        c.constant(table)));
+        Form places = ints(2, 2);
+        Form shape = ints(sizes.size());
+        ByteBuffer[] values = {content(Ints.toArray(at)), content(Ints.toArray(sizes))};
+        add(
+                (constant ? "constant " : "input ") + at + " of " + sizes + name,
+                "EMBEDDING_LOOKUP_SPARSE",
+                options("EmbeddingLookupSparseOptions"),
+                floats(2, 3),
+                input(ints(2), List.of(2), content(0, 1)),
+                constant ? constant(places, values[0]) : input(places, places.shape(), values[0]),
+                constant ? constant(shape, values[1]) : input(shape, shape.shape(), values[1]),
+                constant(floats(2)),
+                constant(table));
     }
 
     /** Calls whose options are left out or another operator's: they call the graph they are in. */
@@ -86,19 +75,18 @@ final class RefusedFiles {
         Form truth = Form.of(ElementType.BOOL);
         for (FlatTable none : new FlatTable[] {null, options("AddOptions")}) {
             String name = none == null ? "without options" : "with " + none.type();
-            Case c = new Case();
-            int condition = c.model.constant(truth, ByteBuffer.allocate(1));
-            files.add(c.end(name, "IF", none, floats(1, 8), condition, c.data(floats(1, 8))));
-            c = new Case();
-            files.add(c.end(name, "WHILE", none, truth, c.data(truth)));
+            Operand condition = constant(truth, ByteBuffer.allocate(1));
+            add(name, "IF", none, floats(1, 8), condition, data(floats(1, 8)));
+            add(name, "WHILE", none, truth, data(truth));
         }
-        Case c = new Case();
-        int result = c.model.tensor(floats(1, 8));
-        int choice = c.model.ints(0);
+        CraftedFile file = new CraftedFile("STABLEHLO_CASE");
+        int result = file.model().tensor(floats(1, 8));
+        int choice = file.model().ints(0);
+        int x = data(floats(1, 8)).applyAsInt(file);
         TfLiteOperatorCode branches = new TfLiteOperatorCode(STABLEHLO_CASE, "", 1);
-        c.model.operator(branches, Optional.empty(), List.of(result), choice, c.data(floats(1, 8)));
-        c.model.output(result);
-        files.add(c.file("STABLEHLO_CASE"));
+        file.model().operator(branches, Optional.empty(), List.of(result), choice, x);
+        file.model().output(result);
+        files.add(file);
     }
 
     /** Constants of strings: their number, their offsets, and 16 bytes at least. */
@@ -115,20 +103,17 @@ final class RefusedFiles {
     }
 
     private void strings(String name, int elements, int... numbers) {
-        Case c = new Case();
         ByteBuffer content = ByteBuffer.allocate(20).order(ByteOrder.LITTLE_ENDIAN);
         content.asIntBuffer().put(numbers);
-        Form form = Form.of(ElementType.STRING, elements);
-        int text = c.model.constant(form, content);
-        c.data(floats(1));
-        files.add(
-                c.end(
-                        "of strings, " + name,
-                        "EQUAL",
-                        options("EqualOptions"),
-                        Form.of(ElementType.BOOL, elements),
-                        text,
-                        text));
+        Operand text = constant(Form.of(ElementType.STRING, elements), content);
+        Operand unused = data(floats(1));
+        Operand both =
+                file -> {
+                    unused.applyAsInt(file);
+                    return text.applyAsInt(file);
+                };
+        Form truths = Form.of(ElementType.BOOL, elements);
+        add("of strings, " + name, "EQUAL", options("EqualOptions"), truths, both, text);
     }
 
     /** Matrices in which a diagonal replaces another one. */
@@ -147,17 +132,14 @@ final class RefusedFiles {
 
     /** The matrices have another shape than in the file. */
     private void setDiagonal(String name, Form file, List<Integer> shape, Form diagonal) {
-        Case c = new Case();
-        int x = c.input(file, shape, CraftedFiles.random(file.shaped(shape)));
-        int y = c.constant(diagonal);
+        Operand x = input(file, shape, random(file.shaped(shape)));
+        FlatTable options = options("MatrixSetDiagOptions");
         String title = file + " as " + shape + " with " + diagonal + name;
-        files.add(c.end(title, "MATRIX_SET_DIAG", options("MatrixSetDiagOptions"), file, x, y));
+        add(title, "MATRIX_SET_DIAG", options, file, x, constant(diagonal));
     }
 
     private void diagonal(String name, Form row, Form result) {
-        Case c = new Case();
-        int x = c.data(row);
-        files.add(c.end(row + name, "MATRIX_DIAG", options("MatrixDiagOptions"), result, x));
+        add(row + name, "MATRIX_DIAG", options("MatrixDiagOptions"), result, data(row));
     }
 
     /** Constants of 2×4 elements, of which two are stored. */
@@ -173,18 +155,14 @@ final class RefusedFiles {
     }
 
     private void sparse(String operator, String name, int stored, FlatTable sparsity) {
-        Case c = new Case();
         Form form = floats(2, 4);
-        int constant = c.model.constant(form, sparsity, CraftedFiles.random(floats(stored)));
-        int dense = c.model.operator(operator, Optional.empty(), form, constant);
-        files.add(
-                c.end(
-                        operator + " of elements" + name,
-                        "ADD",
-                        options("AddOptions"),
-                        form,
-                        c.data(form),
-                        dense));
+        Operand dense =
+                file -> {
+                    int constant = file.model().constant(form, sparsity, random(floats(stored)));
+                    return file.model().operator(operator, Optional.empty(), form, constant);
+                };
+        String title = operator + " of elements" + name;
+        add(title, "ADD", options("AddOptions"), form, data(form), dense);
     }
 
     /** Rows that list their columns: where each row's list ends, and the lists. */
@@ -196,28 +174,28 @@ final class RefusedFiles {
                         .with("array_segments", vector(ends))
                         .with("array_indices", vector(columns));
         return FlatTable.of("SparsityParameters")
-                .with("traversal_order", ImmutableList.copyOf(order))
-                .with("dim_metadata", ImmutableList.of(rows, listed));
+                .with("traversal_order", order)
+                .with("dim_metadata", List.of(rows, listed));
     }
 
     private static FlatTable vector(int... values) {
-        TfLiteBytes content = TfLiteBytes.of(CraftedFiles.content(values));
+        TfLiteBytes content = TfLiteBytes.of(content(values));
         return FlatTable.of("Int32Vector").with("values", content);
     }
 
     /** A filter in a format of groups of 4 rows and 16 columns, of which it has a part only. */
     private void shuffled() {
-        Case c = new Case();
         Form bytes = Form.of(ElementType.UINT8, 1, 8).scaled(0.1f, 0);
-        int x = c.data(bytes);
-        int filter = c.constant(bytes.shaped(List.of(3, 8)));
-        int bias = c.constant(ints(3).scaled(0.01f, 0));
-        List<Form> results =
-                List.of(
-                        Form.of(ElementType.INT16, 1, 3).scaled(0.1f, 0),
-                        Form.of(ElementType.UINT8, 8));
         FlatTable shuffled = options("FullyConnectedOptions", "weights_format", 1);
-        files.add(
-                c.end("of a shuffled part", "FULLY_CONNECTED", shuffled, results, x, filter, bias));
+        add(
+                "of a shuffled part",
+                "FULLY_CONNECTED",
+                shuffled,
+                List.of(
+                        result(Form.of(ElementType.INT16, 1, 3).scaled(0.1f, 0)),
+                        result(Form.of(ElementType.UINT8, 8))),
+                data(bytes),
+                constant(bytes.shaped(List.of(3, 8))),
+                constant(ints(3).scaled(0.01f, 0)));
     }
 }

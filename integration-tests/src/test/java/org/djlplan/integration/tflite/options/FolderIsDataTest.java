@@ -199,9 +199,9 @@ class FolderIsDataTest {
         assertTrue(Throwables.getRootCause(e).getMessage().contains("memplan.threads"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"memplan.threads", "memplan.threads"})
-    void load_moreThreadsThanAnyEngineStarts_isAnError(String key) throws Exception {
+    @Test
+    void load_moreThreadsThanAnyEngineStarts_isAnError() throws Exception {
+        String key = "memplan.threads";
         PlannedTranslatorFactory factory = new PlannedTranslatorFactory();
         for (int threads : new int[] {Integer.MAX_VALUE, 5000}) {
             properties(key + "=" + threads);

@@ -27,13 +27,10 @@ public final class PlacedUnits {
     /** The units' first operators, in the order in which the units were added. */
     private int[] first = new int[FIRST_CAPACITY];
 
-    /** The units' last operators. */
     private int[] last = new int[FIRST_CAPACITY];
 
-    /** The units' offsets in bytes. */
     private long[] start = new long[FIRST_CAPACITY];
 
-    /** The ends of the units in bytes. */
     private long[] end = new long[FIRST_CAPACITY];
 
     /** The indices of the units, lowest offset first. */

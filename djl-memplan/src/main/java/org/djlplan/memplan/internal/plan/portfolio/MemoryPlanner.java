@@ -8,6 +8,7 @@ import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
 import org.djlplan.memplan.internal.usage.AliasAnalysis;
+import org.djlplan.memplan.internal.usage.AliasAnalysis.Precedence;
 import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.OperatorProfiles;
@@ -39,12 +40,10 @@ public final class MemoryPlanner {
         this.strategies = strategies;
         Portfolio portfolio = portfolio(strategies);
         leastSavingBytes = inPlace.leastSavingBytes();
-        plain = new PlanningProblem(UsageRecords.of(graph));
+        List<PlanningProblem> variants = variants(graph, leastSavingBytes.isPresent());
+        plain = variants.get(0);
         OffsetPlan plainPlan = best(portfolio, plain);
-        aliased =
-                leastSavingBytes.isEmpty()
-                        ? Optional.empty()
-                        : withClasses(AliasAnalysis.aliasClasses(graph));
+        aliased = variants.stream().skip(1).findFirst();
         chosen =
                 aliased.map(problem -> best(portfolio, problem))
                         .filter(plan -> isWorthSharing(plainPlan.totalBytes(), plan.totalBytes()))
@@ -92,12 +91,6 @@ public final class MemoryPlanner {
         return portfolio.best(List.of(problem)).plan();
     }
 
-    private Optional<PlanningProblem> withClasses(List<ImmutableList<Integer>> classes) {
-        return classes.isEmpty()
-                ? Optional.empty()
-                : Optional.of(new PlanningProblem(plain.records(), classes));
-    }
-
     /**
      * Returns whether there may be a smaller plan: this one is above the lower bound of its
      * problem, or sharing places was rejected because it saved too little.
@@ -120,14 +113,14 @@ public final class MemoryPlanner {
         // One more strategy with an equal result is not worth its time.
         List<OffsetStrategy> same = new ArrayList<>(strategies);
         same.removeIf(strategy -> !strategy.name().equals(shared.strategy()));
-        OffsetPlan fewer = best(portfolio(same), withClasses(needed).orElse(plain));
+        OffsetPlan fewer = best(portfolio(same), new PlanningProblem(plain.records(), needed));
         return fewer.totalBytes() <= shared.totalBytes() ? fewer : shared;
     }
 
     private ImmutableList<ImmutableList<Integer>> neededClasses(long arenaBytes) {
         OperatorProfiles profiles = new OperatorProfiles(plain.records());
         return AliasAnalysis.aliasClasses(
-                graph, operator -> profiles.breadthAt(operator) > arenaBytes);
+                graph, operator -> profiles.breadthAt(operator) > arenaBytes, Precedence.SERIAL);
     }
 
     private boolean isWorthSharing(long plainBytes, long aliasedBytes) {
@@ -142,11 +135,6 @@ public final class MemoryPlanner {
         return LowerBounds.offsetBytes(problem.units());
     }
 
-    private static PlanningProblem withAliases(
-            PlanningProblem plain, List<ImmutableList<Integer>> classes) {
-        return new PlanningProblem(plain.records(), classes);
-    }
-
     /**
      * Returns the graph's planning problem, followed, if requested and if tensors can share places,
      * by the same problem with alias classes.
@@ -158,6 +146,6 @@ public final class MemoryPlanner {
                 inPlace ? AliasAnalysis.aliasClasses(graph) : List.of();
         return classes.isEmpty()
                 ? ImmutableList.of(plain)
-                : ImmutableList.of(plain, withAliases(plain, classes));
+                : ImmutableList.of(plain, new PlanningProblem(records, classes));
     }
 }

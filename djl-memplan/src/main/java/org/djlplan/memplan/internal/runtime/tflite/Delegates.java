@@ -188,7 +188,6 @@ public final class Delegates {
         return ofEngine(delegate).map(Created::bytes).orElse(0L);
     }
 
-    /** A custom delegate. */
     private record Guarded(NativeDelegate inner, long handle, AtomicBoolean open)
             implements NativeDelegate {
 

@@ -19,7 +19,6 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  */
 public interface EngineSession extends AutoCloseable {
 
-    /** Creates the sessions of one model. */
     @FunctionalInterface
     interface Source {
 
@@ -109,7 +108,6 @@ public interface EngineSession extends AutoCloseable {
             temporaries = ImmutableList.copyOf(temporaries);
         }
 
-        /** Returns whether a delegate runs it. */
         public boolean delegated() {
             return !replaced.isEmpty();
         }
@@ -210,16 +208,12 @@ public interface EngineSession extends AutoCloseable {
      */
     boolean invoke(Arena arena);
 
-    /** Returns the engine's last message. */
     String error();
 
-    /** Returns the ids of the inputs. */
     List<Integer> inputs();
 
-    /** Returns the ids of the outputs. */
     List<Integer> outputs();
 
-    /** Returns the nodes in execution order. */
     List<LiveNode> nodes();
 
     /**

@@ -42,7 +42,6 @@ final class IdleInterpreters {
         this.kept = kept;
     }
 
-    /** Returns how long an unused interpreter is kept. */
     Duration kept() {
         return kept;
     }
@@ -64,7 +63,6 @@ final class IdleInterpreters {
         return result;
     }
 
-    /** Adds an interpreter that was just used. */
     void addUsed(ModelInterpreter interpreter) {
         all.addFirst(new Idle(interpreter, System.nanoTime()));
     }
@@ -162,7 +160,6 @@ final class IdleInterpreters {
         return gone;
     }
 
-    /** Takes all interpreters. */
     List<ModelInterpreter> takeAll() {
         List<ModelInterpreter> gone = interpreters();
         all.clear();

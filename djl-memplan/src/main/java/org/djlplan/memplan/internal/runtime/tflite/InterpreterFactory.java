@@ -88,7 +88,6 @@ public final class InterpreterFactory {
         placements.noteUse(shapes);
     }
 
-    /** Returns the shapes of the inputs in the file. */
     public List<List<Integer>> shapesInFile() {
         return shapesInFile;
     }

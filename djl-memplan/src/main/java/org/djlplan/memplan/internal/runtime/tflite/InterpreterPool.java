@@ -202,7 +202,6 @@ public final class InterpreterPool implements AutoCloseable {
         }
     }
 
-    /** Ends what {@link #enter} began. */
     public void leave() {
         lock.lock();
         try {
@@ -263,7 +262,6 @@ public final class InterpreterPool implements AutoCloseable {
         }
     }
 
-    /** Makes an interpreter. */
     private interface Work {
         ModelInterpreter run() throws UnplannableException;
     }

@@ -94,7 +94,6 @@ public final class ModelInterpreter implements AutoCloseable {
             int delegatedOperators,
             int partitions) {
 
-        /** Returns the memory that a prediction needs. */
         public long neededBytes() {
             return ownBytes + arenaBytes;
         }
@@ -137,7 +136,6 @@ public final class ModelInterpreter implements AutoCloseable {
         this.candidate = candidate;
     }
 
-    /** Returns the engine's session. */
     EngineSession session() {
         return session;
     }
@@ -235,24 +233,20 @@ public final class ModelInterpreter implements AutoCloseable {
         return allocated.heldBytes();
     }
 
-    /** Returns the shapes of the inputs. */
     public List<List<Integer>> shapes() {
         return allocated.shapes();
     }
 
-    /** Returns whether it was allocated for these shapes. */
     public boolean hasShapes(List<List<Integer>> wanted) {
         // Nearly always the file's own, which is the same object.
         List<List<Integer>> shapes = allocated.shapes();
         return shapes == wanted || shapes.equals(wanted);
     }
 
-    /** Returns whether it was allocated for the shapes in the file. */
     boolean hasShapesInFile() {
         return !allocated.grows();
     }
 
-    /** Returns the candidate that it was built for. */
     public Candidate candidate() {
         return candidate;
     }
@@ -276,7 +270,6 @@ public final class ModelInterpreter implements AutoCloseable {
         return ran;
     }
 
-    /** Returns the nodes that it executes. */
     public List<LiveNode> nodes() {
         return allocated.nodes();
     }

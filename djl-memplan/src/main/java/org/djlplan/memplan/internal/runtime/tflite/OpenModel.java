@@ -49,23 +49,22 @@ public final class OpenModel implements AutoCloseable {
      */
     private boolean sound;
 
-    private OpenModel(
-            Path file,
-            MappedFile mapping,
-            Graph graph,
-            ImmutableList<List<Integer>> inputSignatures,
-            ImmutableList<List<Integer>> outputSignatures,
-            boolean keepsState,
-            NativeLoader.Use use,
-            Pointer handle) {
+    private OpenModel(Path file, String name, MappedFile mapping, NativeLoader.Use use)
+            throws IOException, UnplannableException {
         this.file = file;
         this.mapping = mapping;
-        this.graph = graph;
-        this.inputSignatures = inputSignatures;
-        this.outputSignatures = outputSignatures;
-        this.keepsState = keepsState;
         this.use = use;
-        this.handle = handle;
+        TfLiteFile content = TfLiteReader.read(mapping.bytes(), file.toString());
+        TfLiteSubgraph main = content.main();
+        graph = TfLiteGraphs.toGraph(content, name);
+        inputSignatures = signatures(main, main.inputs());
+        outputSignatures = signatures(main, main.outputs());
+        keepsState = content.keepsState();
+        // The handle comes last: nothing fails between it and the object that deletes it.
+        handle = TfLiteNative.djlplan_tflite_model_create(mapping.address(), mapping.lengthBytes());
+        if (handle == null) {
+            throw new UnplannableException("the engine does not take the file");
+        }
     }
 
     /**
@@ -87,12 +86,10 @@ public final class OpenModel implements AutoCloseable {
      * @throws UnplannableException if there is no engine that takes it
      */
     public static OpenModel of(Path file, String name) throws IOException, UnplannableException {
-        NativeLoader.Use use = TfLiteNative.use();
         try {
-            return of(file, name, use);
-        } catch (IOException | UnplannableException | RuntimeException | Error e) {
-            use.close();
-            throw e;
+            return of(MappedFile.open(file), file, name);
+        } catch (UnsupportedPlatformException e) {
+            throw new UnplannableException(e.getMessage());
         }
     }
 
@@ -105,54 +102,22 @@ public final class OpenModel implements AutoCloseable {
      */
     public static OpenModel of(MappedFile mapping, Path file)
             throws IOException, UnplannableException {
-        NativeLoader.Use use;
+        return of(mapping, file, file.getFileName().toString());
+    }
+
+    private static OpenModel of(MappedFile mapping, Path file, String name)
+            throws IOException, UnplannableException {
+        NativeLoader.Use use = null;
         try {
             use = TfLiteNative.use();
-        } catch (UnplannableException | RuntimeException | Error e) {
-            mapping.close();
-            throw e;
-        }
-        try {
-            return of(mapping, file, file.getFileName().toString(), use);
-        } catch (IOException | UnplannableException | RuntimeException | Error e) {
-            use.close();
-            throw e;
-        }
-    }
-
-    private static OpenModel of(Path file, String name, NativeLoader.Use use)
-            throws IOException, UnplannableException {
-        return of(map(file), file, name, use);
-    }
-
-    private static OpenModel of(MappedFile mapping, Path file, String name, NativeLoader.Use use)
-            throws IOException, UnplannableException {
-        try {
-            TfLiteFile content = TfLiteReader.read(mapping.bytes(), file.toString());
-            TfLiteSubgraph main = content.main();
-            // The handle comes last: nothing fails between it and the object that deletes it.
-            return new OpenModel(
-                    file,
-                    mapping,
-                    TfLiteGraphs.toGraph(content, name),
-                    signatures(main, main.inputs()),
-                    signatures(main, main.outputs()),
-                    content.keepsState(),
-                    use,
-                    handle(mapping));
+            return new OpenModel(file, name, mapping, use);
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             mapping.close();
+            if (use != null) {
+                use.close();
+            }
             throw e;
         }
-    }
-
-    private static Pointer handle(MappedFile mapping) throws UnplannableException {
-        Pointer handle =
-                TfLiteNative.djlplan_tflite_model_create(mapping.address(), mapping.lengthBytes());
-        if (handle == null) {
-            throw new UnplannableException("the engine does not take the file");
-        }
-        return handle;
     }
 
     private static ImmutableList<List<Integer>> signatures(
@@ -165,15 +130,6 @@ public final class OpenModel implements AutoCloseable {
         return signatures.build();
     }
 
-    private static MappedFile map(Path file) throws IOException, UnplannableException {
-        try {
-            return MappedFile.open(file);
-        } catch (UnsupportedPlatformException e) {
-            throw new UnplannableException(e.getMessage());
-        }
-    }
-
-    /** Returns the file that was opened. */
     public Path file() {
         return file;
     }
@@ -302,7 +258,7 @@ public final class OpenModel implements AutoCloseable {
     }
 
     /** Returns a session whose constants are loaded while it runs. */
-    StreamedSession streamed(int threads) throws UnplannableException {
+    TfLiteSession streamed(int threads) throws UnplannableException {
         return streamed(threads, session -> {});
     }
 
@@ -312,7 +268,7 @@ public final class OpenModel implements AutoCloseable {
      *
      * @param delegate outlives the session
      */
-    StreamedSession streamed(int threads, DelegatedPart part, NativeDelegate delegate)
+    TfLiteSession streamed(int threads, DelegatedPart part, NativeDelegate delegate)
             throws UnplannableException {
         requireSound();
         EngineSession.Delegated delegated =
@@ -322,7 +278,7 @@ public final class OpenModel implements AutoCloseable {
         return streamed(threads, session -> session.delegate(delegated, constants));
     }
 
-    private StreamedSession streamed(int threads, Consumer<TfLiteSession> more)
+    private TfLiteSession streamed(int threads, Consumer<TfLiteSession> more)
             throws UnplannableException {
         return TfLiteSession.streamed(handle, threads, EngineView.plannable(graph, false), more);
     }

@@ -21,7 +21,6 @@ final class PackedWeights {
 
     private static final long MOST_PADDING_BYTES = 16 << 20;
 
-    /** Bytes of the packed weights of all models. */
     private static final AtomicLong PACKED_BYTES = new AtomicLong();
 
     private final long mostBytes;

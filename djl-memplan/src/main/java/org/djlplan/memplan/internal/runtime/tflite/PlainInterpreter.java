@@ -1,12 +1,10 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.Tensor;
-import org.djlplan.memplan.internal.runtime.Buffers;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.Allocation;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession.LiveTensor;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -21,8 +19,7 @@ final class PlainInterpreter implements AutoCloseable {
     private boolean allocated;
 
     private List<List<Integer>> shapes = List.of();
-    private ImmutableList<OutputTensor> inputs;
-    private ImmutableList<OutputTensor> outputs;
+    private SessionTensors io;
 
     /**
      * Whether sizes become known only while it runs; then any tensor may have moved after a run.
@@ -60,44 +57,23 @@ final class PlainInterpreter implements AutoCloseable {
             }
             throw e;
         }
-        shapes = inputs.stream().map(input -> input.info().shape()).toList();
+        shapes = io.inputInfos().stream().<List<Integer>>map(TensorInfo::shape).toList();
     }
 
     /** Finds the inputs and outputs, which move with every allocation. */
     private void look() {
         List<LiveTensor> tensors = session.tensors();
-        inputs = memory(file.inputs(), tensors);
-        outputs = memory(file.outputs(), tensors);
+        io = new SessionTensors(file, tensors, output -> 0);
         dynamic = tensors.stream().anyMatch(t -> t.allocation() == Allocation.DYNAMIC);
         moved = false;
     }
 
-    private ImmutableList<OutputTensor> memory(List<Integer> ids, List<LiveTensor> tensors) {
-        ImmutableList.Builder<OutputTensor> found = ImmutableList.builder();
-        for (int id : ids) {
-            LiveTensor live = tensors.get(id);
-            Tensor declared = file.tensors().get(id);
-            found.add(
-                    new OutputTensor(
-                            new TensorInfo(
-                                    declared.name(), declared.type(), live.shape(), live.bytes()),
-                            SessionTensors.memory(live)));
-        }
-        return found.build();
-    }
-
-    /** Returns the inputs as they are allocated now. */
     ImmutableList<TensorInfo> inputs() {
-        return infos(inputs);
+        return io.inputInfos();
     }
 
-    /** Returns the outputs as they are allocated now. */
     ImmutableList<TensorInfo> outputs() {
-        return infos(outputs);
-    }
-
-    private static ImmutableList<TensorInfo> infos(List<OutputTensor> tensors) {
-        return ImmutableList.copyOf(tensors.stream().map(OutputTensor::info).toList());
+        return io.outputInfos();
     }
 
     /**
@@ -129,30 +105,20 @@ final class PlainInterpreter implements AutoCloseable {
             look();
         }
         for (int i = 0; i < values.size(); i++) {
-            fill(i, values.get(i).duplicate());
+            if (io.inputInfos().get(i).type() == ElementType.STRING) {
+                byte[] strings = new byte[values.get(i).remaining()];
+                values.get(i).duplicate().get(strings);
+                session.fill(i, strings);
+            } else {
+                io.fill(i, values.get(i));
+            }
         }
         moved = dynamic;
         session.invokeStock();
         if (moved) {
             look();
         }
-        List<OutputTensor> results = new ArrayList<>(outputs.size());
-        for (OutputTensor output : outputs) {
-            results.add(
-                    new OutputTensor(
-                            output.info(), Buffers.copy(output.data().duplicate().rewind())));
-        }
-        return results;
-    }
-
-    private void fill(int input, ByteBuffer value) {
-        if (inputs.get(input).info().type() == ElementType.STRING) {
-            byte[] strings = new byte[value.remaining()];
-            value.get(strings);
-            session.fill(input, strings);
-        } else {
-            inputs.get(input).data().rewind().put(value);
-        }
+        return io.results(Optional.empty());
     }
 
     @Override

@@ -81,12 +81,10 @@ final class SessionTensors {
                 .order(ByteOrder.nativeOrder());
     }
 
-    /** Returns the model's inputs. */
     ImmutableList<TensorInfo> inputInfos() {
         return inputInfos;
     }
 
-    /** Returns the model's outputs. */
     ImmutableList<TensorInfo> outputInfos() {
         return outputInfos;
     }
@@ -94,8 +92,13 @@ final class SessionTensors {
     /** Writes the values of the inputs. */
     void fill(List<ByteBuffer> values) {
         for (int i = 0; i < values.size(); i++) {
-            inputs.get(i).rewind().put(values.get(i).duplicate());
+            fill(i, values.get(i));
         }
+    }
+
+    /** Writes the value of one input. */
+    void fill(int input, ByteBuffer value) {
+        inputs.get(input).rewind().put(value.duplicate());
     }
 
     /**

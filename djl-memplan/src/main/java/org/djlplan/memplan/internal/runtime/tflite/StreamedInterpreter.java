@@ -19,7 +19,7 @@ import org.djlplan.memplan.internal.budget.Schedule;
 import org.djlplan.memplan.internal.budget.WeightUse;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.WeightStream;
-import org.djlplan.memplan.internal.runtime.tflite.StreamedSession.Derived;
+import org.djlplan.memplan.internal.runtime.tflite.TfLiteSession.Derived;
 import org.djlplan.memplan.spi.NativeDelegate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
@@ -30,7 +30,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  */
 public final class StreamedInterpreter implements AutoCloseable {
 
-    private final StreamedSession session;
+    private final TfLiteSession session;
 
     /** Freed after the session. */
     private final Optional<NativeDelegate> delegate;
@@ -46,7 +46,7 @@ public final class StreamedInterpreter implements AutoCloseable {
     private Optional<Schedule> schedule = Optional.empty();
 
     private StreamedInterpreter(
-            StreamedSession session,
+            TfLiteSession session,
             Optional<NativeDelegate> delegate,
             Graph graph,
             SessionTensors io,
@@ -94,7 +94,7 @@ public final class StreamedInterpreter implements AutoCloseable {
         Optional<PageRelease> release = Optional.empty();
         try {
             release = Optional.of(PageRelease.of(read));
-            StreamedSession session = model.streamed(threads, part, delegate);
+            TfLiteSession session = model.streamed(threads, part, delegate);
             return open(model, session, Optional.of(delegate), List.of(), way);
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             delegate.close();
@@ -114,7 +114,7 @@ public final class StreamedInterpreter implements AutoCloseable {
      */
     private static StreamedInterpreter open(
             OpenModel model,
-            StreamedSession session,
+            TfLiteSession session,
             Optional<NativeDelegate> delegate,
             List<List<Integer>> shapes,
             WeightStream.Io way)
@@ -130,7 +130,7 @@ public final class StreamedInterpreter implements AutoCloseable {
             Graph graph = EngineView.live(model.graph(), session).graph();
             SessionTensors io =
                     new SessionTensors(graph, session.tensors(), StreamedInterpreter::noPlace);
-            ImmutableList<Derived> derived = ImmutableList.copyOf(session.derived());
+            ImmutableList<Derived> derived = session.derived();
             // The stream comes last: nothing fails between it and the object that closes it.
             return new StreamedInterpreter(
                     session, delegate, graph, io, derived, WeightStream.open(model.file(), way));
@@ -151,12 +151,10 @@ public final class StreamedInterpreter implements AutoCloseable {
         return graph;
     }
 
-    /** Returns the model's inputs. */
     public ImmutableList<TensorInfo> inputs() {
         return io.inputInfos();
     }
 
-    /** Returns the model's outputs. */
     public ImmutableList<TensorInfo> outputs() {
         return io.outputInfos();
     }
@@ -340,7 +338,6 @@ public final class StreamedInterpreter implements AutoCloseable {
         return session.times();
     }
 
-    /** Returns the stream of the weights. */
     public WeightStream stream() {
         return stream;
     }

@@ -105,10 +105,6 @@ final class TfLiteNative {
 
     static native int djlplan_tflite_invoke_capturing(Pointer session, String path, long[] offsets);
 
-    static native int djlplan_tflite_input_count(Pointer session);
-
-    static native int djlplan_tflite_output_count(Pointer session);
-
     static native int djlplan_tflite_input(Pointer session, int index);
 
     static native int djlplan_tflite_output(Pointer session, int index);

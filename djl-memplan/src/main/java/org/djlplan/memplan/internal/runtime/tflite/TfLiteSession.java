@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.ToIntBiFunction;
 import org.djlplan.memplan.errors.UnsoundModelException;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.internal.budget.Schedule;
@@ -25,7 +26,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /** One interpreter of the engine, called through the native library. */
-final class TfLiteSession implements StreamedSession {
+final class TfLiteSession implements EngineSession {
 
     /** Bytes of a {@code struct djlplan_binding}. */
     private static final int BINDING_BYTES = 16;
@@ -36,13 +37,20 @@ final class TfLiteSession implements StreamedSession {
     private static final int INPUT_0_SHARED = 4;
     private static final int MOST_INPUTS_SHARED = 3;
 
+    /**
+     * A tensor that a kernel derives from a constant in its first inference. After that inference,
+     * the kernel reads this tensor instead of the constant.
+     *
+     * @param step the kernel's position in execution order
+     */
+    record Derived(int step, int tensor, int constant) {}
+
     private Pointer handle;
 
     private TfLiteSession(Pointer handle) {
         this.handle = handle;
     }
 
-    /** Builds an interpreter. */
     static TfLiteSession create(Pointer model, Spec spec) throws UnplannableException {
         return create(model, spec, Optional.empty());
     }
@@ -77,7 +85,7 @@ final class TfLiteSession implements StreamedSession {
      * @param planned as {@link Spec#planned()}
      * @param more configures the session before it is built
      */
-    static StreamedSession streamed(
+    static TfLiteSession streamed(
             Pointer model, int threads, List<Integer> planned, Consumer<TfLiteSession> more)
             throws UnplannableException {
         return build(
@@ -101,7 +109,7 @@ final class TfLiteSession implements StreamedSession {
                         s ->
                                 TfLiteNative.djlplan_tflite_session_preview(
                                         s.handle, new Pointer(delegate.handle())))) {
-            Cursor cursor = new Cursor(ints(session, TfLiteNative::djlplan_tflite_partitions));
+            Cursor cursor = new Cursor(session.ints(TfLiteNative::djlplan_tflite_partitions));
             ImmutableList.Builder<Set<Integer>> partitions = ImmutableList.builder();
             while (cursor.hasNext()) {
                 partitions.add(ImmutableSortedSet.copyOf(cursor.list()));
@@ -195,7 +203,7 @@ final class TfLiteSession implements StreamedSession {
 
     @Override
     public Optional<Fitted> fit() {
-        long[] places = new long[2 + TfLiteNative.djlplan_tflite_output_count(handle())];
+        long[] places = new long[2 + outputs().size()];
         return TfLiteNative.djlplan_tflite_fit(handle(), places) == TfLiteNative.OK
                 ? Optional.of(
                         new Fitted(
@@ -210,17 +218,20 @@ final class TfLiteSession implements StreamedSession {
 
     @Override
     public boolean invoke(Arena arena) {
-        int status = TfLiteNative.djlplan_tflite_invoke(handle(), arena.address(), arena.bytes());
-        if (status == TfLiteNative.MISMATCH) {
-            return false;
-        }
-        check(status);
-        return true;
+        return fits(TfLiteNative.djlplan_tflite_invoke(handle(), arena.address(), arena.bytes()));
     }
 
-    @Override
-    public List<Derived> derived() {
-        Cursor cursor = new Cursor(ints(this, TfLiteNative::djlplan_tflite_derived));
+    /** Returns whether the plan fits; fails for any other reason. */
+    private boolean fits(int status) {
+        if (status != TfLiteNative.MISMATCH) {
+            check(status);
+        }
+        return status != TfLiteNative.MISMATCH;
+    }
+
+    /** Returns what the kernels of a streamed session derive; known once it is allocated. */
+    ImmutableList<Derived> derived() {
+        Cursor cursor = new Cursor(ints(TfLiteNative::djlplan_tflite_derived));
         ImmutableList.Builder<Derived> derived = ImmutableList.builder();
         while (cursor.hasNext()) {
             derived.add(new Derived(cursor.next(), cursor.next(), cursor.next()));
@@ -228,8 +239,13 @@ final class TfLiteSession implements StreamedSession {
         return derived.build();
     }
 
-    @Override
-    public boolean bind(WeightStream stream, Schedule schedule) {
+    /**
+     * Sets the places of constants.
+     *
+     * @param stream has taken the same schedule
+     * @return whether they fit the engine's needs
+     */
+    boolean bind(WeightStream stream, Schedule schedule) {
         int[] ids = Ints.toArray(ImmutableSortedSet.copyOf(schedule.places().keySet()));
         long[] offsets = Arrays.stream(ids).mapToLong(schedule.places()::get).toArray();
         if (!place(ids, offsets, schedule.arenaBytes())) {
@@ -247,29 +263,30 @@ final class TfLiteSession implements StreamedSession {
                 list.setInt(at + 4, bindings.get(i).tensor());
                 list.setLong(at + 8, bindings.get(i).offsetBytes());
             }
-            int status =
+            return fits(
                     TfLiteNative.djlplan_tflite_bind(
-                            handle(), stream.handle(), list, bindings.size(), elided);
-            if (status == TfLiteNative.MISMATCH) {
-                return false;
-            }
-            check(status);
-            return true;
+                            handle(), stream.handle(), list, bindings.size(), elided));
         }
     }
 
-    @Override
-    public boolean invokeStreamed() {
-        int status = TfLiteNative.djlplan_tflite_invoke_streamed(handle());
-        if (status == TfLiteNative.MISMATCH) {
-            return false;
-        }
-        check(status);
-        return true;
+    /**
+     * Runs once in the stream's arena.
+     *
+     * @return whether the plan still fitted; if not, nothing ran
+     * @throws IllegalStateException if weights cannot be read or the engine fails
+     */
+    boolean invokeStreamed() {
+        return fits(TfLiteNative.djlplan_tflite_invoke_streamed(handle()));
     }
 
-    @Override
-    public void invokeCapturing(Path file, long[] offsets) {
+    /**
+     * Runs once, and writes each derived tensor into a file.
+     *
+     * @param offsets offsets in the file, in the order of {@link #derived}
+     * @throws IllegalStateException if it cannot be written, weights cannot be read, or the engine
+     *     fails
+     */
+    void invokeCapturing(Path file, long[] offsets) {
         check(TfLiteNative.djlplan_tflite_invoke_capturing(handle(), file.toString(), offsets));
     }
 
@@ -289,27 +306,26 @@ final class TfLiteSession implements StreamedSession {
 
     @Override
     public List<Integer> inputs() {
-        int count = TfLiteNative.djlplan_tflite_input_count(handle());
-        ImmutableList.Builder<Integer> ids = ImmutableList.builder();
-        for (int i = 0; i < count; i++) {
-            ids.add(TfLiteNative.djlplan_tflite_input(handle(), i));
-        }
-        return ids.build();
+        return ids(TfLiteNative::djlplan_tflite_input);
     }
 
     @Override
     public List<Integer> outputs() {
-        int count = TfLiteNative.djlplan_tflite_output_count(handle());
+        return ids(TfLiteNative::djlplan_tflite_output);
+    }
+
+    private List<Integer> ids(ToIntBiFunction<Pointer, Integer> at) {
         ImmutableList.Builder<Integer> ids = ImmutableList.builder();
-        for (int i = 0; i < count; i++) {
-            ids.add(TfLiteNative.djlplan_tflite_output(handle(), i));
+        for (int id = at.applyAsInt(handle(), 0), i = 1; id >= 0; i++) {
+            ids.add(id);
+            id = at.applyAsInt(handle, i);
         }
         return ids.build();
     }
 
     @Override
     public List<LiveNode> nodes() {
-        Cursor cursor = new Cursor(ints(this, TfLiteNative::djlplan_tflite_nodes));
+        Cursor cursor = new Cursor(ints(TfLiteNative::djlplan_tflite_nodes));
         List<LiveNode> nodes = new ArrayList<>();
         while (cursor.hasNext()) {
             nodes.add(
@@ -343,31 +359,30 @@ final class TfLiteSession implements StreamedSession {
 
     @Override
     public long[] times() {
-        long[] times = new long[(int) TfLiteNative.djlplan_tflite_times(handle(), new long[0], 0)];
-        TfLiteNative.djlplan_tflite_times(handle(), times, times.length);
-        return times;
+        return longs(TfLiteNative::djlplan_tflite_times);
     }
 
-    /** A native function that writes numbers up to a limit. */
-    private interface Numbers {
-        long write(Pointer session, int[] out, long capacity);
+    /** A native function that writes an array of numbers up to a limit. */
+    private interface Numbers<T> {
+        long write(Pointer session, T out, long capacity);
     }
 
-    private static int[] ints(TfLiteSession session, Numbers source) {
-        int[] numbers = new int[Ints.checkedCast(source.write(session.handle(), new int[0], 0))];
-        source.write(session.handle, numbers, numbers.length);
+    private long[] longs(Numbers<long[]> source) {
+        long[] numbers = new long[Ints.checkedCast(source.write(handle(), new long[0], 0))];
+        source.write(handle, numbers, numbers.length);
+        return numbers;
+    }
+
+    private int[] ints(Numbers<int[]> source) {
+        int[] numbers = new int[Ints.checkedCast(source.write(handle(), new int[0], 0))];
+        source.write(handle, numbers, numbers.length);
         return numbers;
     }
 
     @Override
     public List<LiveTensor> tensors() {
-        int[] numbers = ints(this, TfLiteNative::djlplan_tflite_tensors);
-        long[] sizes =
-                new long
-                        [Ints.checkedCast(
-                                TfLiteNative.djlplan_tflite_sizes(handle(), new long[0], 0))];
-        TfLiteNative.djlplan_tflite_sizes(handle(), sizes, sizes.length);
-        Cursor cursor = new Cursor(numbers);
+        Cursor cursor = new Cursor(ints(TfLiteNative::djlplan_tflite_tensors));
+        long[] sizes = longs(TfLiteNative::djlplan_tflite_sizes);
         List<LiveTensor> tensors = new ArrayList<>();
         while (cursor.hasNext()) {
             int id = tensors.size();

@@ -73,7 +73,6 @@ final class CheckedBuffer {
         return (int) length;
     }
 
-    /** Returns the string at a position. */
     String string(int at, TreePath path) throws TfLiteFormatException {
         int length = length(at, 1, path);
         spend(length, at, path);

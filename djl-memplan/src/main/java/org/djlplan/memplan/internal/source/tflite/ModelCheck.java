@@ -5,11 +5,12 @@ import java.util.BitSet;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import org.djlplan.memplan.graph.ElementType;
 
 /** Checks that a model is consistent. Throws {@link InvalidModelException} only. */
 final class ModelCheck {
+
+    private static final TreePath SUBGRAPHS = root("subgraphs");
 
     private final List<TfLiteOperatorCode> operatorCodes;
     private final List<TfLiteSubgraph> subgraphs;
@@ -28,46 +29,44 @@ final class ModelCheck {
             List<Integer> metadataBuffers,
             List<TfLiteFile.Metadata> metadata,
             List<TfLiteFile.Signature> signatures) {
-        require(!subgraphs.isEmpty(), () -> "subgraphs", "a model needs one subgraph at least");
-        require(!buffers.isEmpty(), () -> "buffers", "a model needs the empty buffer at least");
+        require(!subgraphs.isEmpty(), SUBGRAPHS, "a model needs one subgraph at least");
+        require(!buffers.isEmpty(), root("buffers"), "a model needs the empty buffer at least");
         for (int i = 0; i < operatorCodes.size(); i++) {
-            int code = i;
-            require(
-                    operatorCodes.get(i).builtinCode() >= 0,
-                    () -> "operator_codes[" + code + "].builtin_code",
-                    "negative");
+            TreePath path = root("operator_codes").element(i).field("builtin_code");
+            require(operatorCodes.get(i).builtinCode() >= 0, path, "negative");
         }
         for (int i = 0; i < subgraphs.size(); i++) {
-            String path = "subgraphs[" + i + "]";
+            TreePath path = SUBGRAPHS.element(i);
             new SubgraphCheck(subgraphs.get(i), operatorCodes.size(), buffers, path).check();
         }
         checkCalls();
         for (int i = 0; i < metadataBuffers.size(); i++) {
-            int at = i;
-            requireIndex(metadataBuffers.get(i), buffers, () -> "metadata_buffer[" + at + "]");
+            requireIndex(metadataBuffers.get(i), buffers, root("metadata_buffer").element(i));
         }
         for (int i = 0; i < metadata.size(); i++) {
-            int at = i;
-            requireIndex(metadata.get(i).buffer(), buffers, () -> "metadata[" + at + "].buffer");
+            TreePath path = root("metadata").element(i).field("buffer");
+            requireIndex(metadata.get(i).buffer(), buffers, path);
         }
         for (int i = 0; i < signatures.size(); i++) {
-            checkSignature(signatures.get(i), "signature_defs[" + i + "]");
+            checkSignature(signatures.get(i), root("signature_defs").element(i));
         }
     }
 
-    private void checkSignature(TfLiteFile.Signature signature, String path) {
-        requireIndex(signature.subgraph(), subgraphs, () -> path + ".subgraph_index");
+    private static TreePath root(String field) {
+        return TreePath.ROOT.field(field);
+    }
+
+    private void checkSignature(TfLiteFile.Signature signature, TreePath path) {
+        requireIndex(signature.subgraph(), subgraphs, path.field("subgraph_index"));
         List<TfLiteTensor> tensors = subgraphs.get(signature.subgraph()).tensors();
-        checkEntries(signature.inputs(), tensors, path + ".inputs");
-        checkEntries(signature.outputs(), tensors, path + ".outputs");
+        checkEntries(signature.inputs(), tensors, path.field("inputs"));
+        checkEntries(signature.outputs(), tensors, path.field("outputs"));
     }
 
     private static void checkEntries(
-            List<TfLiteFile.Signature.Entry> entries, List<TfLiteTensor> tensors, String path) {
+            List<TfLiteFile.Signature.Entry> entries, List<TfLiteTensor> tensors, TreePath path) {
         for (int i = 0; i < entries.size(); i++) {
-            int at = i;
-            requireIndex(
-                    entries.get(i).tensor(), tensors, () -> path + "[" + at + "].tensor_index");
+            requireIndex(entries.get(i).tensor(), tensors, path.element(i).field("tensor_index"));
         }
     }
 
@@ -91,8 +90,7 @@ final class ModelCheck {
                     });
         }
         for (int i = 0; i < callers.length; i++) {
-            int at = i;
-            require(callers[i] == 0, () -> "subgraphs[" + at + "]", "called in a circle");
+            require(callers[i] == 0, SUBGRAPHS.element(i), "called in a circle");
         }
     }
 
@@ -105,36 +103,32 @@ final class ModelCheck {
     private void forEachCallOf(int caller, CallVisitor visitor) {
         List<TfLiteOperator> operators = subgraphs.get(caller).operators();
         for (int i = 0; i < operators.size(); i++) {
+            TreePath operator = SUBGRAPHS.element(caller).field("operators").element(i);
             for (Map.Entry<String, Long> each : operators.get(i).calls().entrySet()) {
-                int at = i;
-                requireIndex(
-                        each.getValue(), subgraphs, () -> optionPath(caller, at) + each.getKey());
+                TreePath path = operator.field("builtin_options").field(each.getKey());
+                requireIndex(each.getValue(), subgraphs, path);
                 visitor.visit(caller, Math.toIntExact(each.getValue()));
             }
         }
-    }
-
-    private static String optionPath(int subgraph, int operator) {
-        return "subgraphs[" + subgraph + "].operators[" + operator + "].builtin_options.";
     }
 
     private interface CallVisitor {
         void visit(int caller, int called);
     }
 
-    private static void requireIndex(long index, List<?> list, Supplier<String> path) {
+    private static void requireIndex(long index, List<?> list, TreePath path) {
         requireIndex(index, list.size(), path);
     }
 
-    private static void requireIndex(long index, int size, Supplier<String> path) {
+    private static void requireIndex(long index, int size, TreePath path) {
         if (index < 0 || index >= size) {
-            throw new InvalidModelException(path.get(), "no entry " + index + " among " + size);
+            require(false, path, "no entry " + index + " among " + size);
         }
     }
 
-    private static void require(boolean condition, Supplier<String> path, String problem) {
+    private static void require(boolean condition, TreePath path, String problem) {
         if (!condition) {
-            throw new InvalidModelException(path.get(), problem);
+            throw new InvalidModelException(path.toString(), problem);
         }
     }
 
@@ -151,7 +145,7 @@ final class ModelCheck {
         private final TfLiteSubgraph subgraph;
         private final int operatorCodes;
         private final List<TfLiteBytes> buffers;
-        private final String path;
+        private final TreePath path;
 
         /** Tensors with content: constants, inputs, and outputs of the operators so far. */
         private final BitSet filled = new BitSet();
@@ -166,7 +160,7 @@ final class ModelCheck {
                 TfLiteSubgraph subgraph,
                 int operatorCodes,
                 List<TfLiteBytes> buffers,
-                String path) {
+                TreePath path) {
             this.subgraph = subgraph;
             this.operatorCodes = operatorCodes;
             this.buffers = buffers;
@@ -175,18 +169,17 @@ final class ModelCheck {
 
         void check() {
             checkTensors();
-            checkList(subgraph.inputs(), path + ".inputs", false);
-            checkList(subgraph.outputs(), path + ".outputs", false);
+            checkList(subgraph.inputs(), path.field("inputs"), false);
+            checkList(subgraph.outputs(), path.field("outputs"), false);
             subgraph.inputs().forEach(filled::set);
             List<TfLiteOperator> operators = subgraph.operators();
             for (int i = 0; i < operators.size(); i++) {
-                checkOperator(operators.get(i), path + ".operators[" + i + "]");
+                checkOperator(operators.get(i), path.field("operators").element(i));
             }
             for (int i = 0; i < subgraph.outputs().size(); i++) {
-                int at = i;
                 require(
                         isReadable(subgraph.outputs().get(i)),
-                        () -> path + ".outputs[" + at + "]",
+                        path.field("outputs").element(i),
                         "no operator writes this tensor");
             }
         }
@@ -195,15 +188,14 @@ final class ModelCheck {
             long sumBytes = 0;
             for (int i = 0; i < subgraph.tensors().size(); i++) {
                 TfLiteTensor tensor = subgraph.tensors().get(i);
-                String at = path + ".tensors[" + i + "]";
+                TreePath at = path.field("tensors").element(i);
                 for (int j = 0; j < tensor.shape().size(); j++) {
-                    int dimension = j;
                     require(
                             tensor.shape().get(j) >= -1,
-                            () -> at + ".shape[" + dimension + "]",
+                            at.field("shape").element(j),
                             "a dimension of " + tensor.shape().get(j));
                 }
-                requireIndex(tensor.buffer(), buffers, () -> at + ".buffer");
+                requireIndex(tensor.buffer(), buffers, at.field("buffer"));
                 checkSparsity(tensor, at);
                 long bytes = sizeBytes(tensor, at);
                 boolean constant = TfLiteFile.isConstant(buffers, tensor);
@@ -211,7 +203,7 @@ final class ModelCheck {
                     checkConstant(tensor, bytes, at);
                 } else {
                     sumBytes += bytes;
-                    require(sumBytes <= LARGEST_SUM_BYTES, () -> at + ".shape", tooLarge());
+                    requireAffordable(sumBytes, at);
                 }
                 filled.set(i, constant);
                 variables.set(i, tensor.isVariable());
@@ -219,78 +211,78 @@ final class ModelCheck {
             }
         }
 
-        private static long sizeBytes(TfLiteTensor tensor, String at) {
+        private static long sizeBytes(TfLiteTensor tensor, TreePath at) {
             long bytes;
             try {
                 bytes = tensor.sizeBytes();
             } catch (ArithmeticException e) {
                 bytes = Long.MAX_VALUE;
             }
-            long size = bytes;
-            require(size <= LARGEST_SUM_BYTES, () -> at + ".shape", tooLarge());
-            return size;
+            requireAffordable(bytes, at);
+            return bytes;
         }
 
-        private static String tooLarge() {
-            return "with this tensor the subgraph needs more than " + LARGEST_SUM_BYTES + " bytes";
+        private static void requireAffordable(long bytes, TreePath tensor) {
+            require(
+                    bytes <= LARGEST_SUM_BYTES,
+                    tensor.field("shape"),
+                    "with this tensor the subgraph needs more than "
+                            + LARGEST_SUM_BYTES
+                            + " bytes");
         }
 
         /** The engine ignores how a tensor without a buffer is stored. */
-        private void checkSparsity(TfLiteTensor tensor, String at) {
+        private void checkSparsity(TfLiteTensor tensor, TreePath at) {
             if (tensor.sparsity().isPresent() && tensor.buffer() != 0) {
                 SparsityCheck.check(
                         tensor,
                         tensor.sparsity().get(),
                         buffers.get(tensor.buffer()).sizeBytes(),
-                        at);
+                        at.toString());
             }
         }
 
-        private void checkConstant(TfLiteTensor tensor, long bytes, String at) {
-            require(!tensor.isVariable(), () -> at + ".is_variable", "a constant is no variable");
+        private void checkConstant(TfLiteTensor tensor, long bytes, TreePath at) {
+            require(!tensor.isVariable(), at.field("is_variable"), "a constant is no variable");
+            TfLiteBytes content = buffers.get(tensor.buffer());
             if (tensor.elementType() == ElementType.STRING) {
-                StringsCheck.check(tensor.shape(), buffers.get(tensor.buffer()), at + ".buffer");
+                StringsCheck.check(tensor.shape(), content, at + ".buffer");
             }
-            int stored = buffers.get(tensor.buffer()).sizeBytes();
             require(
-                    tensor.sparsity().isPresent() || stored >= bytes,
-                    () -> at + ".buffer",
-                    "holds " + stored + " bytes, the shape needs " + bytes);
+                    tensor.sparsity().isPresent() || content.sizeBytes() >= bytes,
+                    at.field("buffer"),
+                    "holds " + content.sizeBytes() + " bytes, the shape needs " + bytes);
         }
 
-        private void checkList(List<Integer> tensors, String at, boolean absentAllowed) {
+        private void checkList(List<Integer> tensors, TreePath at, boolean absentAllowed) {
             for (int i = 0; i < tensors.size(); i++) {
                 if (!absentAllowed || tensors.get(i) != TfLiteOperator.ABSENT) {
-                    int position = i;
-                    requireIndex(
-                            tensors.get(i), subgraph.tensors(), () -> at + "[" + position + "]");
+                    requireIndex(tensors.get(i), subgraph.tensors(), at.element(i));
                 }
             }
         }
 
-        private void checkOperator(TfLiteOperator operator, String at) {
-            requireIndex(operator.opcodeIndex(), operatorCodes, () -> at + ".opcode_index");
-            checkList(operator.inputs(), at + ".inputs", true);
-            checkList(operator.outputs(), at + ".outputs", true);
-            checkList(operator.intermediates(), at + ".intermediates", true);
+        private void checkOperator(TfLiteOperator operator, TreePath at) {
+            requireIndex(operator.opcodeIndex(), operatorCodes, at.field("opcode_index"));
+            checkList(operator.inputs(), at.field("inputs"), true);
+            checkList(operator.outputs(), at.field("outputs"), true);
+            checkList(operator.intermediates(), at.field("intermediates"), true);
             for (int i = 0; i < operator.inputs().size(); i++) {
                 int tensor = operator.inputs().get(i);
-                int position = i;
                 if (tensor != TfLiteOperator.ABSENT && operator.mutates(i)) {
                     variables.set(tensor);
                 }
                 require(
                         tensor == TfLiteOperator.ABSENT || isReadable(tensor),
-                        () -> at + ".inputs[" + position + "]",
+                        at.field("inputs").element(i),
                         "tensor " + tensor + " is read before an operator writes it");
             }
             for (int i = 0; i < operator.outputs().size(); i++) {
                 int tensor = operator.outputs().get(i);
-                int position = i;
                 if (tensor != TfLiteOperator.ABSENT && !variables.get(tensor)) {
                     require(
                             !filled.get(tensor),
-                            () -> at + ".outputs[" + position + "]",
+                            at.field("outputs").element(i),
                             "tensor " + tensor + " has its content already");
                     filled.set(tensor);
                 }

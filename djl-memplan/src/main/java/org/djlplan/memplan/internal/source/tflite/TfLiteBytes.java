@@ -13,7 +13,6 @@ import org.djlplan.memplan.graph.FileRegion;
  */
 public final class TfLiteBytes {
 
-    /** No bytes. */
     public static final TfLiteBytes EMPTY = of(ByteBuffer.allocate(0));
 
     private static final int HASHED_BYTES = 64;
@@ -42,7 +41,6 @@ public final class TfLiteBytes {
         ByteBuffer read(int beginBytes, int sizeBytes);
     }
 
-    /** Content that is in memory. */
     private record Window(ByteBuffer content) implements Source {
         @Override
         public ByteBuffer read(int beginBytes, int sizeBytes) {
@@ -86,7 +84,6 @@ public final class TfLiteBytes {
         return new TfLiteBytes(source, beginBytes + fromBytes, partBytes, offset);
     }
 
-    /** Returns the number of bytes. */
     public int sizeBytes() {
         return sizeBytes;
     }

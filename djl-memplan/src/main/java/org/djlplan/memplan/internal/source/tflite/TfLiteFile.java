@@ -55,7 +55,6 @@ public record TfLiteFile(
                 .check(metadataBuffers, metadata, signatures);
     }
 
-    /** Returns the subgraph that is the model. */
     public TfLiteSubgraph main() {
         return subgraphs.get(0);
     }
@@ -72,7 +71,8 @@ public record TfLiteFile(
         shapes.forEach((id, shape) -> tensors.set(id, tensors.get(id).withShape(shape)));
         return withMain(
                 new TfLiteSubgraph(
-                        main.name(), tensors, main.inputs(), main.outputs(), main.operators()));
+                        main.name(), tensors, main.inputs(), main.outputs(), main.operators()),
+                signatures);
     }
 
     /**
@@ -87,15 +87,11 @@ public record TfLiteFile(
         for (int i = 0; i < subgraphs.size(); i++) {
             swapped.add(subgraphs.get(moved.applyAsInt(i)).calling(moved));
         }
-        return new TfLiteFile(
-                description,
-                operatorCodes,
+        return with(
                 swapped,
                 buffers,
-                metadataBuffers,
                 metadata,
-                signatures.stream().map(signature -> signature.of(moved)).toList(),
-                notCarried);
+                signatures.stream().map(signature -> signature.of(moved)).toList());
     }
 
     /**
@@ -105,14 +101,10 @@ public record TfLiteFile(
      */
     public TfLiteFile withOutputs(List<Integer> outputs) {
         TfLiteSubgraph main = main();
-        return unsigned()
-                .withMain(
-                        new TfLiteSubgraph(
-                                main.name(),
-                                main.tensors(),
-                                main.inputs(),
-                                outputs,
-                                main.operators()));
+        return withMain(
+                new TfLiteSubgraph(
+                        main.name(), main.tensors(), main.inputs(), outputs, main.operators()),
+                List.of());
     }
 
     /**
@@ -151,15 +143,11 @@ public record TfLiteFile(
             boolean kept = read.get(i) || metadataBuffers.contains(i);
             left.add(kept ? buffers.get(i) : TfLiteBytes.EMPTY);
         }
-        return new TfLiteFile(
-                description,
-                operatorCodes,
+        return with(
                 subgraphsWith(new TfLiteSubgraph(main.name(), tensors, inputs, written, operators)),
                 left,
-                metadataBuffers,
                 List.of(),
-                List.of(),
-                notCarried);
+                List.of());
     }
 
     /**
@@ -190,20 +178,8 @@ public record TfLiteFile(
                         .distinct()
                         .sorted()
                         .toList();
-        return unsigned()
-                .withMain(new TfLiteSubgraph(main.name(), tensors, inputs, outputs, operators));
-    }
-
-    private TfLiteFile unsigned() {
-        return new TfLiteFile(
-                description,
-                operatorCodes,
-                subgraphs,
-                buffers,
-                metadataBuffers,
-                metadata,
-                List.of(),
-                notCarried);
+        return withMain(
+                new TfLiteSubgraph(main.name(), tensors, inputs, outputs, operators), List.of());
     }
 
     private List<TfLiteSubgraph> subgraphsWith(TfLiteSubgraph main) {
@@ -213,15 +189,23 @@ public record TfLiteFile(
                 .build();
     }
 
-    private TfLiteFile withMain(TfLiteSubgraph main) {
+    private TfLiteFile withMain(TfLiteSubgraph main, List<Signature> others) {
+        return with(subgraphsWith(main), buffers, metadata, others);
+    }
+
+    private TfLiteFile with(
+            List<TfLiteSubgraph> otherSubgraphs,
+            List<TfLiteBytes> otherBuffers,
+            List<Metadata> otherMetadata,
+            List<Signature> otherSignatures) {
         return new TfLiteFile(
                 description,
                 operatorCodes,
-                subgraphsWith(main),
-                buffers,
+                otherSubgraphs,
+                otherBuffers,
                 metadataBuffers,
-                metadata,
-                signatures,
+                otherMetadata,
+                otherSignatures,
                 notCarried);
     }
 
@@ -249,7 +233,6 @@ public record TfLiteFile(
                 && notCarried.equals(other.notCarried);
     }
 
-    /** Returns the code of an operator of this file. */
     public TfLiteOperatorCode codeOf(TfLiteOperator operator) {
         return operatorCodes.get(operator.opcodeIndex());
     }

@@ -40,7 +40,6 @@ public record TfLiteOperator(
         intermediates = ImmutableList.copyOf(intermediates);
     }
 
-    /** A builtin operator. */
     public static TfLiteOperator builtin(
             int opcodeIndex, List<Integer> inputs, List<Integer> outputs, FlatTable options) {
         return new TfLiteOperator(
@@ -54,12 +53,10 @@ public record TfLiteOperator(
                 List.of());
     }
 
-    /** Returns the inputs that are present. */
     public List<Integer> presentInputs() {
         return present(inputs);
     }
 
-    /** Returns the outputs that are present. */
     public List<Integer> presentOutputs() {
         return present(outputs);
     }
@@ -88,7 +85,6 @@ public record TfLiteOperator(
                 intermediates);
     }
 
-    /** Returns this operator with other outputs. */
     TfLiteOperator writing(List<Integer> others) {
         return new TfLiteOperator(
                 opcodeIndex,

@@ -26,7 +26,6 @@ public record TfLiteOperatorCode(int builtinCode, String customCode, int version
         return new TfLiteOperatorCode(code, "", version);
     }
 
-    /** Returns whether this is a custom operator. */
     public boolean isCustom() {
         return builtinCode == CUSTOM;
     }

@@ -80,7 +80,6 @@ public final class TfLiteReader {
         }
     }
 
-    /** Returns the root table of a model. */
     private static CheckedTable root(CheckedBuffer buffer) throws TfLiteFormatException {
         if (buffer.sizeBytes() < HEAD_BYTES) {
             throw buffer.error(

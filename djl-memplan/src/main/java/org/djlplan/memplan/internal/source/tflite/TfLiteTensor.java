@@ -76,7 +76,6 @@ public record TfLiteTensor(
                 false);
     }
 
-    /** Returns the same tensor with another shape. */
     TfLiteTensor withShape(List<Integer> other) {
         return new TfLiteTensor(
                 other,

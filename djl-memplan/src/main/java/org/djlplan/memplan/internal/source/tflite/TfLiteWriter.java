@@ -167,16 +167,9 @@ public final class TfLiteWriter {
             return set(field, (long) index);
         }
 
-        private Table setUnlessEmpty(String field, List<?> values) {
-            return values.isEmpty() ? this : set(field, values);
-        }
-
-        private Table setUnlessEmpty(String field, TfLiteBytes bytes) {
-            return bytes.sizeBytes() == 0 ? this : set(field, bytes);
-        }
-
-        private Table setUnlessEmpty(String field, String text) {
-            return text.isEmpty() ? this : set(field, text);
+        private Table setUnlessEmpty(String field, Object value) {
+            Object empty = Schema.table(type).field(field).defaultValue();
+            return value.equals(empty) ? this : set(field, value);
         }
 
         private Table setIfPresent(String field, Optional<FlatTable> table) {
@@ -192,7 +185,6 @@ public final class TfLiteWriter {
             return values.stream().map(toTable).collect(ImmutableList.toImmutableList());
         }
 
-        /** Returns the root table. */
         static FlatTable model(TfLiteFile file) {
             return new Table("Model")
                     .setIndex("version", TfLiteFile.SCHEMA_VERSION)

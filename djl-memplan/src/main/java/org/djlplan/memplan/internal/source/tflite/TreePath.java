@@ -8,12 +8,10 @@ abstract sealed class TreePath {
 
     static final TreePath ROOT = new Root();
 
-    /** Returns the path of a field of this table. */
     TreePath field(String name) {
         return new Field(this, name);
     }
 
-    /** Returns the path of an element of this vector. */
     TreePath element(int index) {
         return new Element(this, index);
     }

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -103,19 +102,6 @@ class InterpreterPoolTest {
         assertEquals(1, ended.get());
         assertEquals(0, engine.open.get());
         assertEquals(0, delegates.get());
-    }
-
-    @Test
-    void borrow_afterReturn_isSameInterpreter() throws Exception {
-        try (InterpreterPool pool = pool(2)) {
-            ModelInterpreter first = borrow(pool);
-            pool.giveBack(first);
-            assertSame(first, borrow(pool));
-            assertNotSame(first, borrow(pool));
-            pool.interpreters().forEach(pool::giveBack);
-            assertEquals(2, pool.interpreters().size());
-        }
-        assertEnded();
     }
 
     @Test
@@ -221,19 +207,6 @@ class InterpreterPoolTest {
     }
 
     @Test
-    void switchTo_sameCandidateForAnotherReason_keepsIdleInterpreters() throws Exception {
-        try (InterpreterPool pool = pool(1)) {
-            ModelInterpreter idle = borrow(pool);
-            pool.giveBack(idle);
-            switchTo(pool, FakeEngine.cpu(1), Optional.empty());
-            assertSame(idle, borrow(pool));
-            assertEquals(1, engine.open.get());
-            pool.giveBack(idle);
-        }
-        assertEnded();
-    }
-
-    @Test
     void switchTo_closedPool_closesTheFirstOfTheNewChoice() throws Exception {
         InterpreterPool pool = pool(1);
         pool.enter();
@@ -245,31 +218,6 @@ class InterpreterPoolTest {
         pool.leave();
         assertEnded();
         assertThrows(IllegalStateException.class, pool::enter);
-    }
-
-    /** Predictions go on while an interpreter of another choice is built. */
-    @Test
-    void enter_atTheLimit_lendsAllTheSame() throws Exception {
-        try (InterpreterPool pool = pool(1)) {
-            pool.enter();
-            pool.giveBack(borrow(pool));
-            pool.leave();
-        }
-        assertEnded();
-    }
-
-    @Test
-    void isVisited_betweenEnterAndLeave_isTrue() {
-        try (InterpreterPool pool = pool(1)) {
-            assertFalse(pool.isVisited());
-            pool.enter();
-            pool.enter();
-            pool.leave();
-            assertTrue(pool.isVisited());
-            pool.leave();
-            assertFalse(pool.isVisited());
-        }
-        assertEnded();
     }
 
     @Test
@@ -296,17 +244,6 @@ class InterpreterPoolTest {
             switchTo(pool, FakeEngine.cpu(1), Optional.of(first));
             assertEquals(0, delegates.get());
             assertEquals(List.of(first), pool.interpreters());
-        }
-        assertEnded();
-    }
-
-    @Test
-    void borrow_delegateOfTheEvictedThrowsAtClose_lendsAndEnds() throws Exception {
-        delegateAllAndThrowAtClose();
-        try (InterpreterPool pool = pool(1)) {
-            pool.giveBack(borrow(pool));
-            pool.giveBack(borrow(pool, FakeEngine.OTHER));
-            pool.giveBack(borrow(pool));
         }
         assertEnded();
     }
@@ -421,20 +358,6 @@ class InterpreterPoolTest {
             switchTo(pool, ALL, Optional.of(first));
             assertSame(first, pool.borrow(FakeEngine.IN_FILE, TWO));
             pool.giveBack(first);
-        }
-        assertEnded();
-    }
-
-    @Test
-    void borrow_notBuilt_leavesItsPlaceToOthers() throws Exception {
-        try (InterpreterPool pool = pool(1)) {
-            engine.beforeTensors =
-                    () -> {
-                        throw new IllegalStateException("no luck");
-                    };
-            assertThrows(IllegalStateException.class, () -> borrow(pool));
-            engine.beforeTensors = () -> {};
-            pool.giveBack(borrow(pool));
         }
         assertEnded();
     }

@@ -24,15 +24,8 @@ class KeptStateTest {
 
     private static TfLiteOperator operator(
             String type, Optional<FlatTable> options, List<Boolean> mutating) {
-        return new TfLiteOperator(
-                TYPES.indexOf(type),
-                List.of(0),
-                List.of(),
-                options,
-                TfLiteBytes.EMPTY,
-                0,
-                mutating,
-                List.of());
+        return SampleModels.operator(
+                TYPES.indexOf(type), List.of(0), List.of(), options, mutating, List.of());
     }
 
     private static TfLiteOperator operator(String type) {
@@ -57,32 +50,15 @@ class KeptStateTest {
     /** A graph of an input, which is its output, and perhaps a variable tensor. */
     private static TfLiteSubgraph graph(boolean variable, TfLiteOperator... operators) {
         TfLiteTensor input = TfLiteTensor.plain(List.of(2), TfLiteTensor.FLOAT32, 0, "x");
-        TfLiteTensor other =
-                new TfLiteTensor(
-                        List.of(2),
-                        List.of(),
-                        TfLiteTensor.FLOAT32,
-                        0,
-                        "",
-                        Optional.empty(),
-                        variable,
-                        Optional.empty(),
-                        false);
+        TfLiteTensor other = variable ? SampleModels.state(List.of(2), "") : input;
         return new TfLiteSubgraph(
                 "", List.of(input, other), List.of(0), List.of(0), List.of(operators));
     }
 
     private static boolean keepsState(TfLiteSubgraph... graphs) {
-        return new TfLiteFile(
-                        "",
-                        TYPES.stream().map(type -> TfLiteOperatorCode.builtin(type, 1)).toList(),
-                        List.of(graphs),
-                        List.of(TfLiteBytes.EMPTY),
-                        List.of(),
-                        List.of(),
-                        List.of(),
-                        List.of())
-                .keepsState();
+        List<TfLiteOperatorCode> codes =
+                TYPES.stream().map(type -> TfLiteOperatorCode.builtin(type, 1)).toList();
+        return SampleModels.file(codes, List.of(TfLiteBytes.EMPTY), graphs).keepsState();
     }
 
     @Test

@@ -30,31 +30,15 @@ class OperatorRulesTest {
 
     private static TfLiteFile model(
             TfLiteOperatorCode code, Optional<FlatTable> options, List<TfLiteTensor> tensors) {
-        return new TfLiteFile(
-                "",
+        List<Integer> inputs = List.of(0, 1);
+        List<Integer> outputs = List.of(2);
+        TfLiteOperator operator =
+                SampleModels.operator(0, inputs, outputs, options, List.of(), List.of());
+        return SampleModels.file(
                 List.of(code),
-                List.of(
-                        new TfLiteSubgraph(
-                                "main",
-                                tensors,
-                                List.of(0, 1),
-                                List.of(2),
-                                List.of(
-                                        new TfLiteOperator(
-                                                0,
-                                                List.of(0, 1),
-                                                List.of(2),
-                                                options,
-                                                TfLiteBytes.EMPTY,
-                                                0,
-                                                List.of(),
-                                                List.of()))),
-                        new TfLiteSubgraph("other", List.of(), List.of(), List.of(), List.of())),
                 List.of(TfLiteBytes.EMPTY),
-                List.of(),
-                List.of(),
-                List.of(),
-                List.of());
+                new TfLiteSubgraph("main", tensors, inputs, outputs, List.of(operator)),
+                SampleModels.graphWithoutTensors());
     }
 
     private static List<TfLiteTensor> floats(List<Integer> filter) {
@@ -226,30 +210,14 @@ class OperatorRulesTest {
     private static TfLiteFile recurrent(
             TfLiteTensor image, List<Integer> inputs, List<Integer> intermediates) {
         List<TfLiteTensor> tensors = List.of(image, integers(), integers(0.5f), integers());
-        return new TfLiteFile(
-                "",
+        List<Integer> outputs = List.of(3);
+        TfLiteOperator layer =
+                SampleModels.operator(
+                        0, inputs, outputs, Optional.empty(), List.of(), intermediates);
+        return SampleModels.file(
                 List.of(TfLiteOperatorCode.builtin("UNIDIRECTIONAL_SEQUENCE_LSTM", 1)),
-                List.of(
-                        new TfLiteSubgraph(
-                                "main",
-                                tensors,
-                                List.of(0, 1),
-                                List.of(3),
-                                List.of(
-                                        new TfLiteOperator(
-                                                0,
-                                                inputs,
-                                                List.of(3),
-                                                Optional.empty(),
-                                                TfLiteBytes.EMPTY,
-                                                0,
-                                                List.of(),
-                                                intermediates)))),
                 List.of(TfLiteBytes.EMPTY),
-                List.of(),
-                List.of(),
-                List.of(),
-                List.of());
+                new TfLiteSubgraph("main", tensors, List.of(0, 1), outputs, List.of(layer)));
     }
 
     @Test

@@ -88,7 +88,8 @@ class PageAlignedTest {
                             return counting(begin, size);
                         });
         Path file = folder.resolve("model.tflite");
-        TfLiteWriter.writePageAligned(withBuffers(List.of(computed)), file, bytes -> {});
+        TfLiteWriter.writePageAligned(
+                SampleModels.withBuffers(List.of(computed)), file, bytes -> {});
         assertTrue(largest[0] <= 1 << 20, largest[0] + " bytes");
         assertEquals(
                 TfLiteBytes.of(counting(0, sizeBytes)), TfLiteReader.read(file).buffers().get(1));
@@ -105,7 +106,7 @@ class PageAlignedTest {
                             }
                             return counting(begin, size);
                         });
-        TfLiteFile model = withBuffers(List.of(failing));
+        TfLiteFile model = SampleModels.withBuffers(List.of(failing));
         Path file = folder.resolve("model.tflite");
         assertThrows(
                 IllegalStateException.class,
@@ -129,7 +130,7 @@ class PageAlignedTest {
     @Test
     void write_pageAlignedMoreThanTwoGibibytes_throws() {
         TfLiteBytes large = TfLiteBytes.computed(1 << 30, PageAlignedTest::counting);
-        TfLiteFile model = withBuffers(Collections.nCopies(2, large));
+        TfLiteFile model = SampleModels.withBuffers(Collections.nCopies(2, large));
         Path file = folder.resolve("model.tflite");
         assertThrows(
                 TfLiteWriteException.class,
@@ -165,20 +166,6 @@ class PageAlignedTest {
         for (int size : sizes) {
             contents.add(TfLiteBytes.of(counting(contents.size(), size)));
         }
-        return withBuffers(contents);
-    }
-
-    private static TfLiteFile withBuffers(List<TfLiteBytes> contents) {
-        List<TfLiteBytes> buffers = new ArrayList<>(List.of(TfLiteBytes.EMPTY));
-        buffers.addAll(contents);
-        return new TfLiteFile(
-                "",
-                List.of(),
-                List.of(new TfLiteSubgraph("", List.of(), List.of(), List.of(), List.of())),
-                buffers,
-                List.of(),
-                List.of(),
-                List.of(),
-                List.of());
+        return SampleModels.withBuffers(contents);
     }
 }

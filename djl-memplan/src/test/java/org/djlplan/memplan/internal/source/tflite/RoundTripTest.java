@@ -115,19 +115,7 @@ class RoundTripTest {
     @Test
     void write_moreThanTwoGibibytes_throws() {
         TfLiteBytes large = TfLiteBytes.of(ByteBuffer.allocate(1 << 22));
-        TfLiteFile model = withBuffers(Collections.nCopies(512, large));
+        TfLiteFile model = SampleModels.withBuffers(Collections.nCopies(512, large));
         assertThrows(TfLiteWriteException.class, () -> TfLiteWriter.toByteBuffer(model));
-    }
-
-    private static TfLiteFile withBuffers(List<TfLiteBytes> buffers) {
-        return new TfLiteFile(
-                "",
-                List.of(),
-                List.of(new TfLiteSubgraph("", List.of(), List.of(), List.of(), List.of())),
-                buffers,
-                List.of(),
-                List.of(),
-                List.of(),
-                List.of());
     }
 }

@@ -34,6 +34,63 @@ final class SampleModels {
         }
     }
 
+    /** Returns a model without metadata and signatures. */
+    static TfLiteFile file(
+            List<TfLiteOperatorCode> codes, List<TfLiteBytes> buffers, TfLiteSubgraph... graphs) {
+        return new TfLiteFile(
+                "", codes, List.of(graphs), buffers, List.of(), List.of(), List.of(), List.of());
+    }
+
+    /** Returns a model without operators, whose buffers have these contents. */
+    static TfLiteFile withBuffers(List<TfLiteBytes> contents) {
+        List<TfLiteBytes> buffers = new ArrayList<>(List.of(TfLiteBytes.EMPTY));
+        buffers.addAll(contents);
+        return file(List.of(), buffers, graphWithoutTensors());
+    }
+
+    static TfLiteSubgraph graphWithoutTensors() {
+        return new TfLiteSubgraph("", List.of(), List.of(), List.of(), List.of());
+    }
+
+    /** Returns a tensor of floats that keeps its content. */
+    static TfLiteTensor state(List<Integer> shape, String name) {
+        return new TfLiteTensor(
+                shape,
+                List.of(),
+                TfLiteTensor.FLOAT32,
+                0,
+                name,
+                Optional.empty(),
+                true,
+                Optional.empty(),
+                false);
+    }
+
+    /** Returns a constant of floats that is stored sparsely. */
+    static TfLiteTensor sparse(List<Integer> shape, int buffer, String name, FlatTable sparsity) {
+        return new TfLiteTensor(
+                shape,
+                List.of(),
+                TfLiteTensor.FLOAT32,
+                buffer,
+                name,
+                Optional.empty(),
+                false,
+                Optional.of(sparsity),
+                false);
+    }
+
+    static TfLiteOperator operator(
+            int code,
+            List<Integer> inputs,
+            List<Integer> outputs,
+            Optional<FlatTable> options,
+            List<Boolean> mutating,
+            List<Integer> intermediates) {
+        return new TfLiteOperator(
+                code, inputs, outputs, options, TfLiteBytes.EMPTY, 0, mutating, intermediates);
+    }
+
     /**
      * Returns a model with all features of the format: quantization, sparsity, state, control flow,
      * signatures.
@@ -82,7 +139,7 @@ final class SampleModels {
                                 Optional.empty(),
                                 true),
                         sparse(),
-                        state(),
+                        state(List.of(3), "state"),
                         TfLiteTensor.plain(List.of(), TfLiteTensor.FLOAT32, 0, "scalar"),
                         TfLiteTensor.plain(List.of(0, 3), TfLiteTensor.INT32, 3, "no elements"),
                         TfLiteTensor.plain(List.of(-1, 3), TfLiteTensor.FLOAT32, 0, "dynamic"),
@@ -125,29 +182,7 @@ final class SampleModels {
                 FlatTable.of("SparsityParameters")
                         .with("traversal_order", ImmutableList.of(0, 1))
                         .with("dim_metadata", ImmutableList.of(dense, compressed));
-        return new TfLiteTensor(
-                List.of(4, 4),
-                List.of(),
-                TfLiteTensor.FLOAT32,
-                2,
-                "sparse",
-                Optional.empty(),
-                false,
-                Optional.of(sparsity),
-                false);
-    }
-
-    private static TfLiteTensor state() {
-        return new TfLiteTensor(
-                List.of(3),
-                List.of(),
-                TfLiteTensor.FLOAT32,
-                0,
-                "state",
-                Optional.empty(),
-                true,
-                Optional.empty(),
-                false);
+        return sparse(List.of(4, 4), 2, "sparse", sparsity);
     }
 
     private static TfLiteSubgraph smallSubgraph(String name) {
@@ -180,19 +215,11 @@ final class SampleModels {
         TfLiteSubgraph main =
                 new TfLiteSubgraph(
                         "main", tensors, List.of(0), List.of(tensors.size() - 1), operators);
-        return new TfLiteFile(
-                "options",
+        return file(
                 List.of(TfLiteOperatorCode.builtin("RELU", 1)),
-                List.of(main, smallSubgraphWithoutOperators()),
                 List.of(TfLiteBytes.EMPTY),
-                List.of(),
-                List.of(),
-                List.of(),
-                List.of());
-    }
-
-    private static TfLiteSubgraph smallSubgraphWithoutOperators() {
-        return new TfLiteSubgraph("called", List.of(), List.of(), List.of(), List.of());
+                main,
+                graphWithoutTensors());
     }
 
     private static Object sampleValue(Field field) {

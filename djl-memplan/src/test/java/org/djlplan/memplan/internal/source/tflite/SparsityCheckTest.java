@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
-import java.util.Optional;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -51,39 +50,22 @@ class SparsityCheckTest {
                         .with("traversal_order", ImmutableList.copyOf(order))
                         .with("block_map", ImmutableList.copyOf(blocked))
                         .with("dim_metadata", ImmutableList.copyOf(levels));
-        TfLiteTensor constant =
-                new TfLiteTensor(
-                        shape,
-                        List.of(),
-                        TfLiteTensor.FLOAT32,
-                        1,
-                        "filter",
-                        Optional.empty(),
-                        false,
-                        Optional.of(sparsity),
-                        false);
+        TfLiteTensor constant = SampleModels.sparse(shape, 1, "filter", sparsity);
         TfLiteTensor image = TfLiteTensor.plain(List.of(1, 8), TfLiteTensor.FLOAT32, 0, "image");
         TfLiteTensor result = TfLiteTensor.plain(List.of(1, 2), TfLiteTensor.FLOAT32, 0, "result");
-        return new TfLiteFile(
-                "",
-                List.of(TfLiteOperatorCode.builtin(operator, 1)),
+        List<TfLiteOperator> operators =
                 List.of(
-                        new TfLiteSubgraph(
-                                "main",
-                                List.of(image, constant, result),
-                                List.of(0),
-                                List.of(2),
-                                List.of(
-                                        TfLiteOperator.builtin(
-                                                0,
-                                                List.of(0, 1),
-                                                List.of(2),
-                                                FlatTable.of("AddOptions"))))),
+                        TfLiteOperator.builtin(
+                                0, List.of(0, 1), List.of(2), FlatTable.of("AddOptions")));
+        return SampleModels.file(
+                List.of(TfLiteOperatorCode.builtin(operator, 1)),
                 List.of(TfLiteBytes.EMPTY, TfLiteBytes.of(new byte[bytes])),
-                List.of(),
-                List.of(),
-                List.of(),
-                List.of());
+                new TfLiteSubgraph(
+                        "main",
+                        List.of(image, constant, result),
+                        List.of(0),
+                        List.of(2),
+                        operators));
     }
 
     private static TfLiteFile matrix(List<Integer> order, FlatTable... levels) {
@@ -118,62 +100,20 @@ class SparsityCheckTest {
 
     @Test
     void check_blocksThatDivideTheTensor_areAccepted() {
+        assertDoesNotThrow(() -> blocks(1, dense(4)));
+        assertEquals("blocks of 3 of 8", refusal(() -> blocks(1, dense(3))).problem());
+        assertEquals(
+                "blocks of 0 of 8", refusal(() -> blocks(1, sparse(ends(0, 1, 1), 1))).problem());
+        assertEquals("[2] for 2 dimensions", refusal(() -> blocks(2, dense(4))).problem());
+    }
+
+    /** A matrix of which one dimension is cut into blocks. */
+    private static TfLiteFile blocks(int dimension, FlatTable block) {
         FlatTable columns = sparse(ends(0, 1, 1), 1);
         List<Integer> order = List.of(0, 1, 2);
         int bytes = 4 * Float.BYTES;
-        assertDoesNotThrow(
-                () ->
-                        model(
-                                "DENSIFY",
-                                MATRIX,
-                                bytes,
-                                order,
-                                List.of(1),
-                                dense(2),
-                                columns,
-                                dense(4)));
-        assertEquals(
-                "blocks of 3 of 8",
-                refusal(
-                                () ->
-                                        model(
-                                                "DENSIFY",
-                                                MATRIX,
-                                                bytes,
-                                                order,
-                                                List.of(1),
-                                                dense(2),
-                                                columns,
-                                                dense(3)))
-                        .problem());
-        assertEquals(
-                "blocks of 0 of 8",
-                refusal(
-                                () ->
-                                        model(
-                                                "DENSIFY",
-                                                MATRIX,
-                                                bytes,
-                                                order,
-                                                List.of(1),
-                                                dense(2),
-                                                columns,
-                                                columns))
-                        .problem());
-        assertEquals(
-                "[2] for 2 dimensions",
-                refusal(
-                                () ->
-                                        model(
-                                                "DENSIFY",
-                                                MATRIX,
-                                                bytes,
-                                                order,
-                                                List.of(2),
-                                                dense(2),
-                                                columns,
-                                                dense(4)))
-                        .problem());
+        List<Integer> blocked = List.of(dimension);
+        return model("DENSIFY", MATRIX, bytes, order, blocked, dense(2), columns, block);
     }
 
     @Test

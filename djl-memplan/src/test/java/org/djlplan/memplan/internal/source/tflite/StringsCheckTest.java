@@ -19,21 +19,11 @@ class StringsCheckTest {
     private static TfLiteFile model(List<Integer> shape, int bytes, int... numbers) {
         ByteBuffer content = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
         content.asIntBuffer().put(numbers);
-        return new TfLiteFile(
-                "",
+        List<TfLiteTensor> tensors = List.of(TfLiteTensor.plain(shape, STRING, 1, "text"));
+        return SampleModels.file(
                 List.of(),
-                List.of(
-                        new TfLiteSubgraph(
-                                "main",
-                                List.of(TfLiteTensor.plain(shape, STRING, 1, "text")),
-                                List.of(),
-                                List.of(0),
-                                List.of())),
                 List.of(TfLiteBytes.EMPTY, TfLiteBytes.of(content.limit(bytes))),
-                List.of(),
-                List.of(),
-                List.of(),
-                List.of());
+                new TfLiteSubgraph("main", tensors, List.of(), List.of(0), List.of()));
     }
 
     private static String problem(List<Integer> shape, int bytes, int... numbers) {

@@ -17,17 +17,8 @@ class TfLiteFileTest {
     private static final int STATE = 3;
     private static final int EMPTY = 4;
 
-    private static TfLiteTensor tensor(boolean variable, Integer... shape) {
-        return new TfLiteTensor(
-                List.of(shape),
-                List.of(),
-                TfLiteTensor.FLOAT32,
-                0,
-                "",
-                Optional.empty(),
-                variable,
-                Optional.empty(),
-                false);
+    private static TfLiteTensor tensor(Integer... shape) {
+        return TfLiteTensor.plain(List.of(shape), TfLiteTensor.FLOAT32, 0, "");
     }
 
     private static TfLiteOperator operator(List<Integer> inputs, List<Integer> outputs) {
@@ -36,29 +27,22 @@ class TfLiteFileTest {
 
     private static TfLiteOperator operator(
             List<Integer> inputs, List<Integer> outputs, List<Boolean> mutating) {
-        return new TfLiteOperator(
-                0, inputs, outputs, Optional.empty(), TfLiteBytes.EMPTY, 0, mutating, List.of());
+        return SampleModels.operator(0, inputs, outputs, Optional.empty(), mutating, List.of());
     }
 
     private static TfLiteFile model(TfLiteOperator... operators) {
         List<TfLiteTensor> tensors =
                 List.of(
-                        tensor(false, 2),
-                        tensor(false, 2),
-                        tensor(false, 2),
-                        tensor(true, 2),
-                        tensor(false, 0, 5));
-        return new TfLiteFile(
-                "",
+                        tensor(2),
+                        tensor(2),
+                        tensor(2),
+                        SampleModels.state(List.of(2), ""),
+                        tensor(0, 5));
+        return SampleModels.file(
                 List.of(TfLiteOperatorCode.builtin("ADD", 1)),
-                List.of(
-                        new TfLiteSubgraph(
-                                "", tensors, List.of(INPUT), List.of(OUTPUT), List.of(operators))),
                 List.of(TfLiteBytes.EMPTY),
-                List.of(),
-                List.of(),
-                List.of(),
-                List.of());
+                new TfLiteSubgraph(
+                        "", tensors, List.of(INPUT), List.of(OUTPUT), List.of(operators)));
     }
 
     /** Returns two operators; the second reads the output of the first. */
@@ -171,7 +155,7 @@ class TfLiteFileTest {
     /** One operator that calls graphs, by options that are stored or absent. */
     private static TfLiteSubgraph calling(FlatTable options) {
         TfLiteOperator call = TfLiteOperator.builtin(0, List.of(0), List.of(1), options);
-        List<TfLiteTensor> tensors = List.of(tensor(false, 2), tensor(false, 2));
+        List<TfLiteTensor> tensors = List.of(tensor(2), tensor(2));
         return new TfLiteSubgraph("", tensors, List.of(0), List.of(1), List.of(call));
     }
 
