@@ -26,6 +26,7 @@ import org.djlplan.integration.support.Near;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.StreamedOnly;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
@@ -130,7 +131,8 @@ class BudgetedDelegateTest {
                                         delegates,
                                         new Terms(
                                                 Tolerance.AUTO, OptionalLong.empty(), whileLoading),
-                                        folder))));
+                                        folder))),
+                BudgetResolver::new);
     }
 
     private BudgetedModel open(boolean whileLoading) throws Exception {

@@ -38,7 +38,7 @@ public final class KernelPlanner {
         this.graph = graph;
         this.costs = costs;
         this.planner = planner;
-        selection = new KernelSelection(graph.graph(), costs.computeNanos(), delegable);
+        selection = new KernelSelection(graph.graph(), costs.computeNanos().toArray(), delegable);
     }
 
     /**
@@ -87,7 +87,7 @@ public final class KernelPlanner {
 
     private long predictedNanos(Selection selected, long arenaBytes) {
         StreamingProblem problem = graph.problem(costs(selected.steps()), selected.steps());
-        if (BudgetBound.of(problem).bytes() > arenaBytes) {
+        if (problem.bound().bytes() > arenaBytes) {
             return Long.MAX_VALUE;
         }
         try {
@@ -99,7 +99,7 @@ public final class KernelPlanner {
     }
 
     private StepCosts costs(Set<Integer> delegated) {
-        long[] nanos = costs.computeNanos();
+        long[] nanos = costs.computeNanos().toArray();
         for (int step : delegated) {
             nanos[step] = Math.round(nanos[step] * selection.shareOfTime(step));
         }

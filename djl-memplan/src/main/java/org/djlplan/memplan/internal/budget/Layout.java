@@ -1,21 +1,23 @@
 package org.djlplan.memplan.internal.budget;
 
-import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
-
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Optional;
 import org.djlplan.memplan.internal.budget.StreamingPlan.Load;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
-import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
- * The places in an arena while a plan is made. The placed objects are <em>items</em>: first the
- * units of the activations, then the uses of pieces, both in the order of the problem.
+ * Finds places in an arena for everything in a problem. The placed objects are <em>items</em>:
+ * first the units of the activations, then the uses of pieces, both in the order of the problem.
+ * Pieces lie at whole pages.
  *
- * <p>Only addresses must be chosen. The load of a use begins as soon as the last item that overlaps
+ * <p>Only addresses must be chosen: the load of a use begins as soon as the last item that overlaps
  * its bytes is finished, because nothing else needs these bytes in between. Loads are carried out
  * in the order in which pieces are first used. All steps that a load waits for come before its
  * first use, and thus before the first use of every later load, so no choice of addresses can
@@ -23,265 +25,235 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  */
 final class Layout {
 
-    /** The choice among gaps that are large enough. */
-    enum Fit {
-        /** The smallest gap, on a tie the lowest; free space up to the arena's end comes last. */
-        TIGHTEST,
-        /** The gap with the lowest offset. */
-        LOWEST,
-        /** The gap with the highest offset, and in this gap the highest offset. */
-        HIGHEST
-    }
-
     private static final long NOWHERE = -1;
+    private static final int MOST_ATTEMPTS = 12;
 
     private final StreamingProblem problem;
-    private final long sizeBytes;
-
-    /** The arena's bytes without the pinned uses at its end. */
-    private long capacityBytes;
-
     private final int units;
-    private final int[] first;
-    private final int[] last;
-    private final long[] bytes;
+    private final ImmutableList<UsageRecord> items;
+    private final ImmutableList<UsageRecord> largestFirst;
     private final boolean[] pinned;
-    private final long[] start;
+    private final long[] offsets;
 
-    private final PlacedItems placed;
+    /** By item, the step from which on it has its place. */
+    private final int[] from;
 
-    Layout(StreamingProblem problem, long sizeBytes) {
+    /** The placed items, except pinned ones, by their offsets. */
+    private final int[] placed;
+
+    private int count;
+    private long endBytes;
+
+    Layout(StreamingProblem problem) {
         this.problem = problem;
-        this.sizeBytes = sizeBytes;
         units = problem.activations().units().size();
-        int items = units + problem.weights().size();
-        first = new int[items];
-        last = new int[items];
-        bytes = new long[items];
-        pinned = new boolean[items];
-        start = new long[items];
-        placed = new PlacedItems(problem.steps());
-        clear();
-    }
-
-    /** Removes all items from their places. */
-    void clear() {
-        capacityBytes = sizeBytes;
-        Arrays.fill(pinned, false);
-        Arrays.fill(start, NOWHERE);
-        placed.clear();
-        List<UsageRecord> activations = problem.activations().units();
-        for (int i = 0; i < units; i++) {
-            UsageRecord unit = activations.get(i);
-            set(i, unit.first(), unit.last(), unit.bytes());
+        List<UsageRecord> all = new ArrayList<>();
+        for (UsageRecord unit : problem.activations().units()) {
+            all.add(new UsageRecord(all.size(), unit.first(), unit.last(), unit.bytes()));
         }
-        for (int i = units; i < items(); i++) {
-            WeightUse use = problem.weights().get(i - units);
-            set(i, use.first(), use.last(), use.bytes());
+        for (WeightUse use : problem.weights()) {
+            all.add(new UsageRecord(all.size(), use.first(), use.last(), use.bytes()));
         }
-    }
-
-    private void set(int item, int firstStep, int lastStep, long size) {
-        first[item] = firstStep;
-        last[item] = lastStep;
-        bytes[item] = size;
-    }
-
-    /** Returns the number of items. */
-    int items() {
-        return first.length;
-    }
-
-    /** Returns the number of units, which is also the index of the first use's item. */
-    int units() {
-        return units;
-    }
-
-    /** Returns the first step of an item, 0 if it is pinned. */
-    int first(int item) {
-        return first[item];
-    }
-
-    /** Returns the last step of an item, inclusive. */
-    int last(int item) {
-        return last[item];
-    }
-
-    /** Returns the size of an item. */
-    long bytes(int item) {
-        return bytes[item];
+        items = ImmutableList.copyOf(all);
+        all.sort(Comparator.comparingLong(UsageRecord::bytes).reversed());
+        largestFirst = ImmutableList.copyOf(all);
+        pinned = new boolean[items.size() - units];
+        offsets = new long[items.size()];
+        from = new int[items.size()];
+        placed = new int[items.size()];
     }
 
     /**
-     * Places pinned uses side by side at the arena's end, where nothing else is placed from then
-     * on. There must be room for them.
+     * Returns the smallest arena: every piece is alive only at the steps that use it, and the
+     * portfolio that also plans models without a budget places all items. Sizes are rounded up to
+     * whole pages, so that every offset is a multiple of a page.
+     */
+    OffsetPlan packed() {
+        List<UsageRecord> inPages = new ArrayList<>();
+        for (UsageRecord item : items) {
+            long bytes = WeightUse.roundUp(item.bytes());
+            inPages.add(new UsageRecord(item.tensor(), item.first(), item.last(), bytes));
+        }
+        return new Portfolio(Portfolio.STRATEGIES, WeightUse.PAGE_BYTES)
+                .best(List.of(new PlanningProblem(inPages)))
+                .plan();
+    }
+
+    /** Returns a plan that begins with the smallest arena; pieces then move to earlier places. */
+    StreamingPlan tightest(OffsetPlan packed, long budgetBytes) {
+        begin(new boolean[pinned.length], budgetBytes);
+        for (UsageRecord item : items) {
+            place(item, item.first(), packed.offsetOf(item.tensor()));
+        }
+        moveEarlier();
+        return plan("tightest");
+    }
+
+    /**
+     * Returns a plan in which pieces are in the arena early. The items are placed one by one, the
+     * largest first; an item that finds no place comes first in another attempt. Then the pieces
+     * move to earlier places.
      *
-     * @param uses by use, whether it is pinned
+     * @param pins by use, whether it stays in the arena between inferences; these uses lie side by
+     *     side at the arena's end
+     * @param wanted the step from which on each use should be in the arena
+     * @return empty if an item finds no place
      */
-    void pin(boolean[] uses) {
-        capacityBytes = capacityBytes / WeightUse.PAGE_BYTES * WeightUse.PAGE_BYTES;
-        for (int use = 0; use < uses.length; use++) {
-            if (uses[use]) {
-                pinned[units + use] = true;
-                capacityBytes -= bytes[units + use];
-                start[units + use] = capacityBytes;
+    Optional<StreamingPlan> lookingAhead(boolean[] pins, int[] wanted, long budgetBytes) {
+        List<UsageRecord> order = new ArrayList<>(largestFirst);
+        for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+            begin(pins, budgetBytes);
+            Optional<UsageRecord> homeless = placeAll(order, wanted);
+            if (homeless.isEmpty()) {
+                moveEarlier();
+                return Optional.of(plan("look-ahead"));
+            }
+            order.remove(homeless.get());
+            order.add(0, homeless.get());
+        }
+        return Optional.empty();
+    }
+
+    /** Places all items that are not pinned; returns one that finds no gap. */
+    private Optional<UsageRecord> placeAll(List<UsageRecord> order, int[] wanted) {
+        for (UsageRecord item : order) {
+            if (!tryPlace(item, wanted)) {
+                return Optional.of(item);
             }
         }
-        checkState(capacityBytes >= 0, "no room for what is pinned");
+        return Optional.empty();
     }
 
-    /** Returns whether an item has a place. */
-    boolean isPlaced(int item) {
-        return start[item] != NOWHERE;
+    private boolean tryPlace(UsageRecord item, int[] wanted) {
+        int use = item.tensor() - units;
+        if (use >= 0 && pinned[use]) {
+            return true;
+        }
+        int earliest = use < 0 ? item.first() : earliest(item, wanted[use]);
+        long offset = gap(item, earliest);
+        if (offset == NOWHERE) {
+            return false;
+        }
+        place(item, earliest, offset);
+        return true;
     }
 
-    /**
-     * Returns the offset of a gap for an item from step {@code from} to its last step, −1 if no gap
-     * is large enough.
-     */
-    long gap(int item, int from, Fit fit) {
-        long size = bytes[item];
-        long alignment = item < units ? UsageRecords.ALIGNMENT_BYTES : WeightUse.PAGE_BYTES;
-        long free = 0;
-        long best = NOWHERE;
-        long bestGap = Long.MAX_VALUE;
-        PlacedItems.Window around = placed.around(from, last[item]);
-        for (int i = 0; i <= around.count(); i++) {
-            boolean atEnd = i == around.count();
-            int other = atEnd ? item : around.item(i);
-            if (!atEnd && (first[other] > last[item] || last[other] < from)) {
-                continue;
+    private void begin(boolean[] pins, long budgetBytes) {
+        System.arraycopy(pins, 0, pinned, 0, pins.length);
+        count = 0;
+        endBytes = budgetBytes / WeightUse.PAGE_BYTES * WeightUse.PAGE_BYTES;
+        for (int use = 0; use < pins.length; use++) {
+            if (pins[use]) {
+                endBytes -= items.get(units + use).bytes();
+                offsets[units + use] = endBytes;
             }
-            long end = atEnd ? capacityBytes : start[other];
-            long low = (free + alignment - 1) / alignment * alignment;
-            if (low <= end - size) {
-                if (fit == Fit.LOWEST) {
-                    return low;
+        }
+    }
+
+    /** Moves the pieces, in order of use, each to the place with the earliest load. */
+    private void moveEarlier() {
+        int loader = 0;
+        for (UsageRecord item : items.subList(units, items.size())) {
+            int number = item.tensor();
+            if (!pinned[number - units]) {
+                int at = 0;
+                while (placed[at] != number) {
+                    at++;
                 }
-                if (fit == Fit.HIGHEST) {
-                    best = (end - size) / alignment * alignment;
-                } else if (end - free < bestGap && (!atEnd || best == NOWHERE)) {
-                    best = low;
-                    bestGap = end - free;
-                }
-            }
-            if (!atEnd) {
-                free = Math.max(free, start[other] + bytes[other]);
+                System.arraycopy(placed, at + 1, placed, at, --count - at);
+                int earliest = earliest(item, Math.min(loader, from[number]));
+                place(item, earliest, gap(item, earliest));
+                loader = Math.max(loader, earliest);
             }
         }
-        return best;
     }
 
-    /**
-     * Returns the first step, at or after {@code least}, from which there is a gap for an item
-     * until its last step; −1 if there is none even from its first step on.
-     */
-    int earliest(int item, int least) {
-        int high = first[item];
-        if (gap(item, high, Fit.LOWEST) == NOWHERE) {
-            return -1;
+    /** Returns the first step, at or after the wanted one, from which on there is a gap. */
+    private int earliest(UsageRecord item, int wanted) {
+        if (gap(item, wanted) != NOWHERE) {
+            return wanted;
         }
-        int low = Math.min(least, high);
+        int low = wanted + 1;
+        int high = item.first();
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (gap(item, middle, Fit.LOWEST) == NOWHERE) {
+            if (gap(item, middle) == NOWHERE) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        return low;
-    }
-
-    /** Puts an item at an offset; it occupies its place from step {@code from} on. */
-    void place(int item, int from, long offset) {
-        checkState(start[item] == NOWHERE, "item %s has a place", item);
-        first[item] = Math.min(from, first[item]);
-        start[item] = offset;
-        placed.add(item, first[item], last[item], start);
-    }
-
-    /** Puts an item into a gap from a step on; returns false if there is none. */
-    boolean tryPlace(int item, int from, Fit fit) {
-        long offset = gap(item, from, fit);
-        if (offset != NOWHERE) {
-            place(item, from, offset);
-        }
-        return offset != NOWHERE;
-    }
-
-    /** Removes an item from its place. */
-    void remove(int item) {
-        placed.remove(item, first[item], last[item]);
-        start[item] = NOWHERE;
-        if (item >= units) {
-            first[item] = problem.weights().get(item - units).first();
-        }
-    }
-
-    /** Returns the size of the arena, in whole pages. */
-    long arenaBytes() {
-        long end = 0;
-        for (int item = 0; item < items(); item++) {
-            end = Math.max(end, isPlaced(item) ? start[item] + bytes[item] : 0);
-        }
-        return WeightUse.roundUp(end);
-    }
-
-    /** Returns for how many steps the load of each use must wait; all items must have a place. */
-    int[] after() {
-        int[] after = new int[items() - units];
-        for (int item = units; item < items(); item++) {
-            if (!pinned[item]) {
-                after[item - units] = after(item);
-            }
-        }
-        return after;
-    }
-
-    private int after(int item) {
-        int firstUse = problem.weights().get(item - units).first();
-        long end = start[item] + bytes[item];
-        int after = 0;
-        PlacedItems.Window all = placed.all();
-        for (int i = 0; i < all.count() && start[all.item(i)] < end; i++) {
-            int other = all.item(i);
-            if (last[other] < firstUse && start[other] + bytes[other] > start[item]) {
-                after = Math.max(after, last[other] + 1);
-            }
-        }
-        return after;
+        return high;
     }
 
     /**
-     * Returns the plan; all items must have a place.
-     *
-     * @param order the uses that are not pinned, in the order of their loads
+     * Returns the offset of the smallest gap for an item from a step to its last one. Free space up
+     * to the arena's end comes last.
      */
-    StreamingPlan plan(String strategy, int[] order) {
-        checkState(IntStream.range(0, items()).allMatch(this::isPlaced), "an item has no place");
-        ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builderWithExpectedSize(units);
-        for (int i = 0; i < units; i++) {
-            offsets.put(problem.activations().units().get(i).tensor(), start[i]);
-        }
-        int[] after = after();
-        ImmutableList.Builder<Load> loads = ImmutableList.builder();
-        for (int use = 0; use < after.length; use++) {
-            if (pinned[units + use]) {
-                loads.add(new Load(use, start[units + use], 0, true));
+    private long gap(UsageRecord item, int first) {
+        boolean inPages = item.tensor() >= units;
+        long best = NOWHERE;
+        long bestBytes = Long.MAX_VALUE;
+        long free = 0;
+        for (int i = 0; i < count; i++) {
+            UsageRecord other = items.get(placed[i]);
+            if (from[placed[i]] <= item.last() && first <= other.last()) {
+                long begin = inPages ? WeightUse.roundUp(free) : free;
+                long gapBytes = offsets[placed[i]] - free;
+                if (offsets[placed[i]] - begin >= item.bytes() && gapBytes < bestBytes) {
+                    best = begin;
+                    bestBytes = gapBytes;
+                }
+                free = Math.max(free, offsets[placed[i]] + other.bytes());
             }
         }
-        for (int use : order) {
-            loads.add(new Load(use, start[units + use], after[use], false));
-        }
-        return new StreamingPlan(
-                strategy, problem, offsets.buildOrThrow(), loads.build(), arenaBytes());
+        long begin = inPages ? WeightUse.roundUp(free) : free;
+        return best == NOWHERE && endBytes - begin >= item.bytes() ? begin : best;
     }
 
-    /** Returns the plan that loads pieces in the order of their first use. */
-    StreamingPlan plan(String strategy) {
-        return plan(
-                strategy,
-                IntStream.range(0, items() - units).filter(u -> !pinned[units + u]).toArray());
+    private void place(UsageRecord item, int first, long offset) {
+        int number = item.tensor();
+        from[number] = first;
+        offsets[number] = offset;
+        int at = count++;
+        for (; at > 0 && offsets[placed[at - 1]] > offset; at--) {
+            placed[at] = placed[at - 1];
+        }
+        placed[at] = number;
+    }
+
+    private StreamingPlan plan(String strategy) {
+        ImmutableMap.Builder<Integer, Long> places = ImmutableMap.builder();
+        List<Load> loads = new ArrayList<>();
+        long end = 0;
+        for (UsageRecord item : items) {
+            int number = item.tensor();
+            end = Math.max(end, offsets[number] + item.bytes());
+            if (number < units) {
+                places.put(problem.activations().units().get(number).tensor(), offsets[number]);
+            } else {
+                boolean stays = pinned[number - units];
+                int after = stays ? 0 : after(item);
+                loads.add(new Load(number - units, offsets[number], after, stays));
+            }
+        }
+        loads.sort(Comparator.comparing(load -> !load.pinned()));
+        return new StreamingPlan(
+                strategy, problem, places.buildOrThrow(), loads, WeightUse.roundUp(end));
+    }
+
+    /** Returns for how many steps the load of a use must wait. */
+    private int after(UsageRecord use) {
+        long begin = offsets[use.tensor()];
+        int after = 0;
+        for (UsageRecord other : items) {
+            long otherBegin = offsets[other.tensor()];
+            if (other.last() < use.first()
+                    && otherBegin < begin + use.bytes()
+                    && begin < otherBegin + other.bytes()) {
+                after = Math.max(after, other.last() + 1);
+            }
+        }
+        return after;
     }
 }

@@ -6,21 +6,24 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.djlplan.memplan.internal.budget.ResidencyPlan.Action;
+import org.djlplan.memplan.internal.budget.ResidencyPlan.Kind;
+import org.djlplan.memplan.internal.budget.WeightTrace.Lookup;
+import org.djlplan.memplan.internal.budget.WeightTrace.Range;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
 import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * Plans which pieces are in memory at which time, for an engine in which every piece has fixed
- * addresses: a window slides over the uses in their order, and each piece is loaded as early as the
- * window has room (Demand Layering, RTSS 2022, with a window of bytes instead of two layers).
- * Without placement there is no fragmentation, so the earliest load is the best one.
+ * addresses: the same window as in an arena ({@link LookAhead}). Without placement there is no
+ * fragmentation, so the earliest load is the best one.
  *
  * <p>The part of the window that early loads do not need holds pinned pieces: those with the least
  * computing time per byte, because their loads cannot be hidden.
@@ -34,34 +37,29 @@ public final class ResidencyPlanner {
      */
     private static final int AHEAD = 3;
 
-    private final int steps;
     private final List<WeightUse> uses;
-    private final List<WeightTrace.Lookup> lookups;
+    private final List<Lookup> lookups;
     private final ImmutableLongArray computeNanos;
+
+    /** Uses and lookups, by their first step. */
+    private final List<Resident> residents;
+
+    private final LookAhead window;
     private final int hungriestStep;
     private final long leastBytes;
 
-    /** Pieces or rows in the window, and the first and the last step that read them. */
-    private record Resident(WeightTrace.Range pieces, int first, int last, long bytes, Kind kind) {
-
-        /** How the content is loaded. */
-        private enum Kind {
-            LOADED,
-            LOOKED_UP
-        }
+    /** Pieces, or some of their rows, that are in the window. */
+    private record Resident(Range pieces, WeightUse use, boolean isLookup) {
 
         static Resident of(WeightUse use) {
-            WeightTrace.Range piece = new WeightTrace.Range(use.piece(), use.piece());
-            return new Resident(piece, use.first(), use.last(), use.bytes(), Kind.LOADED);
+            return new Resident(new Range(use.piece(), use.piece()), use, false);
         }
 
-        static Resident of(WeightTrace.Lookup rows) {
-            return new Resident(
-                    rows.pieces(), rows.first(), rows.last(), rows.bytes(), Kind.LOOKED_UP);
-        }
-
-        boolean shares(Resident other) {
-            return pieces.first() <= other.pieces.last() && other.pieces.first() <= pieces.last();
+        static Resident of(Lookup rows) {
+            long bytes = WeightUse.roundUp(rows.bytes());
+            int piece = rows.pieces().first();
+            WeightUse use = new WeightUse(piece, rows.first(), rows.last(), bytes);
+            return new Resident(rows.pieces(), use, true);
         }
     }
 
@@ -71,20 +69,49 @@ public final class ResidencyPlanner {
      * @param computeNanos duration of each step
      */
     public ResidencyPlanner(
-            List<WeightUse> uses,
-            List<WeightTrace.Lookup> lookups,
-            ImmutableLongArray computeNanos) {
+            List<WeightUse> uses, List<Lookup> lookups, ImmutableLongArray computeNanos) {
         this.uses = ImmutableList.copyOf(uses);
         this.lookups = ImmutableList.copyOf(lookups);
         this.computeNanos = computeNanos;
-        steps = computeNanos.length();
+        residents =
+                Stream.concat(lookups.stream().map(Resident::of), uses.stream().map(Resident::of))
+                        .sorted(Comparator.comparingInt(resident -> resident.use.first()))
+                        .toList();
+        window =
+                new LookAhead(
+                        residents.stream().map(Resident::use).toList(),
+                        new long[computeNanos.length()],
+                        notBefore());
         long[] used = usedBytes();
-        int hungriest = 0;
-        for (int step = 1; step < steps; step++) {
-            hungriest = used[step] > used[hungriest] ? step : hungriest;
+        hungriestStep =
+                IntStream.range(0, used.length)
+                        .reduce(0, (most, step) -> used[step] > used[most] ? step : most);
+        leastBytes = used[hungriestStep];
+    }
+
+    /** A piece is loaded after its earlier content was dropped. */
+    private int[] notBefore() {
+        int[] notBefore = new int[residents.size()];
+        Map<Integer, Integer> ends = new HashMap<>();
+        for (int i = 0; i < notBefore.length; i++) {
+            Range pieces = residents.get(i).pieces;
+            int end = residents.get(i).use.last() + 1;
+            for (int piece = pieces.first(); piece <= pieces.last(); piece++) {
+                notBefore[i] = Math.max(notBefore[i], ends.getOrDefault(piece, 0));
+                ends.merge(piece, end, Math::max);
+            }
         }
-        hungriestStep = hungriest;
-        leastBytes = used[hungriest];
+        return notBefore;
+    }
+
+    private long[] usedBytes() {
+        long[] changes = new long[computeNanos.length() + 1];
+        for (Resident resident : residents) {
+            changes[resident.use.first()] += resident.use.bytes();
+            changes[resident.use.last() + 1] -= resident.use.bytes();
+        }
+        Arrays.parallelPrefix(changes, Long::sum);
+        return changes;
     }
 
     /** Returns the smallest window: the largest number of bytes that a step uses. */
@@ -97,107 +124,70 @@ public final class ResidencyPlanner {
         return hungriestStep;
     }
 
-    /** Returns the bytes of each step; the last element is of no step. */
-    private long[] usedBytes() {
-        long[] changes = new long[steps + 1];
-        for (Resident resident : residents(uses)) {
-            changes[resident.first()] += resident.bytes();
-            changes[resident.last() + 1] -= resident.bytes();
-        }
-        for (int step = 1; step < steps; step++) {
-            changes[step] += changes[step - 1];
-        }
-        return changes;
-    }
-
-    /** Returns uses and all lookups, by their first step. */
-    private List<Resident> residents(List<WeightUse> some) {
-        return Stream.concat(lookups.stream().map(Resident::of), some.stream().map(Resident::of))
-                .sorted(Comparator.comparingInt(Resident::first))
-                .toList();
-    }
-
     /**
      * Plans for a window.
      *
      * @throws IllegalArgumentException if it is smaller than {@link #leastBytes()}
      */
     public ResidencyPlan plan(long windowBytes) {
-        long least = leastBytes();
-        checkArgument(windowBytes >= least, "a window of %s of %s bytes", windowBytes, least);
-        Set<Integer> pinned = pinned(windowBytes);
-        List<WeightUse> streamed =
-                uses.stream().filter(use -> !pinned.contains(use.piece())).toList();
-        long pinnedBytes = 0;
-        List<ResidencyPlan.Action> actions = new ArrayList<>();
-        Set<Integer> begun = new HashSet<>();
-        for (WeightUse use : uses) {
-            if (pinned.contains(use.piece()) && begun.add(use.piece())) {
-                pinnedBytes += use.bytes();
-                actions.add(new ResidencyPlan.Action(ResidencyPlan.Kind.PIN, use.piece(), 0));
-            }
-        }
+        checkArgument(
+                windowBytes >= leastBytes, "a window of %s of %s bytes", windowBytes, leastBytes);
+        Map<Integer, Long> pinned = pinned(windowBytes);
+        long pinnedBytes = pinned.values().stream().mapToLong(Long::longValue).sum();
+        List<Action> actions = new ArrayList<>();
+        uses.stream()
+                .map(WeightUse::piece)
+                .filter(pinned::containsKey)
+                .distinct()
+                .forEach(piece -> actions.add(new Action(Kind.PIN, piece, 0)));
         lookups.stream()
                 .flatMapToInt(
                         rows -> IntStream.rangeClosed(rows.pieces().first(), rows.pieces().last()))
-                .filter(piece -> !pinned.contains(piece))
+                .filter(piece -> !pinned.containsKey(piece))
                 .distinct()
-                .mapToObj(piece -> new ResidencyPlan.Action(ResidencyPlan.Kind.LOOK_UP, piece, 0))
-                .forEach(actions::add);
-        int[] needs = new int[steps];
+                .forEach(piece -> actions.add(new Action(Kind.LOOK_UP, piece, 0)));
+        int[] needs = new int[computeNanos.length()];
         Arrays.fill(needs, actions.size());
-        stream(residents(streamed), windowBytes - pinnedBytes, pinned, actions, needs);
+        long loadedBytes = stream(windowBytes - pinnedBytes, pinned.keySet(), actions, needs);
         return new ResidencyPlan(
-                actions,
-                ImmutableIntArray.copyOf(needs),
-                windowBytes,
-                pinnedBytes,
-                streamed.stream().mapToLong(WeightUse::bytes).sum());
+                actions, ImmutableIntArray.copyOf(needs), windowBytes, pinnedBytes, loadedBytes);
     }
 
-    /** Adds the loads and drops for a window of a number of bytes. */
-    private void stream(
-            List<Resident> streamed,
-            long windowBytes,
-            Set<Integer> pinned,
-            List<ResidencyPlan.Action> actions,
-            int[] needs) {
-        List<Resident> inMemory = new ArrayList<>();
-        long bytesInMemory = 0;
-        int after = 0;
-        for (Resident use : streamed) {
-            inMemory.sort(Comparator.comparingInt(Resident::last));
-            // Drops the content that ends first, until there is room and the piece itself was
-            // dropped.
-            while (!inMemory.isEmpty()
-                    && (bytesInMemory + use.bytes() > windowBytes
-                            || inMemory.get(0).last() < after
-                            || inMemory.stream().anyMatch(use::shares))) {
-                Resident ended = inMemory.remove(0);
-                bytesInMemory -= ended.bytes();
-                after = Math.max(after, ended.last() + 1);
-                for (int piece = ended.pieces().first(); piece <= ended.pieces().last(); piece++) {
-                    if (!pinned.contains(piece)) {
-                        actions.add(
-                                new ResidencyPlan.Action(ResidencyPlan.Kind.DROP, piece, after));
-                    }
-                }
-            }
-            inMemory.add(use);
-            bytesInMemory += use.bytes();
-            if (use.kind() == Resident.Kind.LOADED) {
-                actions.add(
-                        new ResidencyPlan.Action(
-                                ResidencyPlan.Kind.LOAD, use.pieces().first(), after));
-            }
-            for (int step = use.first(); step < steps && needs[step] < actions.size(); step++) {
-                needs[step] = actions.size();
-            }
+    /** Adds the loads and drops for a window; returns the loaded bytes. */
+    private long stream(long windowBytes, Set<Integer> pinned, List<Action> actions, int[] needs) {
+        boolean[] stays = new boolean[residents.size()];
+        for (int i = 0; i < stays.length; i++) {
+            Resident each = residents.get(i);
+            stays[i] = !each.isLookup && pinned.contains(each.use.piece());
         }
+        int[] after = window.after(stays, windowBytes).orElseThrow();
+        PriorityQueue<Resident> inMemory =
+                new PriorityQueue<>(Comparator.comparingInt(resident -> resident.use.last()));
+        long loadedBytes = 0;
+        for (int i = 0; i < stays.length; i++) {
+            if (stays[i]) {
+                continue;
+            }
+            while (!inMemory.isEmpty() && inMemory.peek().use.last() < after[i]) {
+                Resident ended = inMemory.remove();
+                IntStream.rangeClosed(ended.pieces.first(), ended.pieces.last())
+                        .filter(piece -> !pinned.contains(piece))
+                        .mapToObj(piece -> new Action(Kind.DROP, piece, ended.use.last() + 1))
+                        .forEach(actions::add);
+            }
+            Resident next = residents.get(i);
+            inMemory.add(next);
+            if (!next.isLookup) {
+                actions.add(new Action(Kind.LOAD, next.use.piece(), after[i]));
+                loadedBytes += next.use.bytes();
+            }
+            Arrays.fill(needs, next.use.first(), needs.length, actions.size());
+        }
+        return loadedBytes;
     }
 
-    /** Returns the pinned pieces. */
-    private Set<Integer> pinned(long windowBytes) {
+    /** Returns the pinned pieces and their bytes. */
+    private Map<Integer, Long> pinned(long windowBytes) {
         Map<Integer, Long> nanosPerPiece = new HashMap<>();
         Map<Integer, Long> bytesOfPiece = new HashMap<>();
         for (WeightUse use : uses) {
@@ -209,9 +199,9 @@ public final class ResidencyPlanner {
             bytesOfPiece.put(use.piece(), use.bytes());
         }
         long all = bytesOfPiece.values().stream().mapToLong(Long::longValue).sum();
-        long rows = lookups.stream().mapToLong(WeightTrace.Lookup::bytes).sum();
+        long rows = lookups.stream().mapToLong(Lookup::bytes).sum();
         if (all + rows <= windowBytes) {
-            return bytesOfPiece.keySet();
+            return bytesOfPiece;
         }
         List<Integer> worthMost =
                 bytesOfPiece.keySet().stream()
@@ -222,12 +212,12 @@ public final class ResidencyPlanner {
                                                                 / bytesOfPiece.get(piece))
                                         .thenComparingInt(piece -> piece))
                         .toList();
-        long spare = windowBytes - Math.min(windowBytes, AHEAD * leastBytes());
-        Set<Integer> pinned = new HashSet<>();
+        long spare = windowBytes - Math.min(windowBytes, AHEAD * leastBytes);
+        Map<Integer, Long> pinned = new HashMap<>();
         for (int piece : worthMost) {
             if (bytesOfPiece.get(piece) <= spare) {
                 spare -= bytesOfPiece.get(piece);
-                pinned.add(piece);
+                pinned.put(piece, bytesOfPiece.get(piece));
             }
         }
         return pinned;

@@ -55,19 +55,14 @@ public record ResidentWeights(
     public static ResidentWeights of(StreamingPlan plan, IntFunction<String> nameOf) {
         StreamingProblem problem = plan.problem();
         Timeline timeline = Timeline.of(plan);
-        long pinnedBytes = 0;
-        int loaded = 0;
         List<Change> changes = new ArrayList<>();
         for (Load load : plan.loads()) {
-            WeightUse use = problem.weights().get(load.use());
-            if (load.pinned()) {
-                pinnedBytes += use.bytes();
-                continue;
+            if (!load.pinned()) {
+                WeightUse use = problem.weights().get(load.use());
+                String operator = nameOf.apply(use.first());
+                changes.add(new Change(timeline.loadBeginNanos(load.use()), use.bytes(), operator));
+                changes.add(new Change(timeline.endNanos(use.last()), -use.bytes(), operator));
             }
-            String operator = nameOf.apply(use.first());
-            changes.add(new Change(timeline.loadBeginNanos(loaded), use.bytes(), operator));
-            changes.add(new Change(timeline.endNanos(use.last()), -use.bytes(), operator));
-            loaded++;
         }
         // Removals come before additions, because they make room.
         changes.sort(Comparator.comparingLong(Change::nanos).thenComparingLong(Change::bytes));
@@ -82,13 +77,13 @@ public record ResidentWeights(
                                 nameOf.apply(step)));
             }
         }
-        BudgetBound bound = BudgetBound.of(problem);
+        int widest = problem.bound().step();
         return new ResidentWeights(
                 timeline.nanos(),
-                pinnedBytes,
+                plan.pinnedBytes(),
                 changes,
                 stalls,
-                bound.step() < 0 ? "" : nameOf.apply(bound.step()));
+                widest < 0 ? "" : nameOf.apply(widest));
     }
 
     /**

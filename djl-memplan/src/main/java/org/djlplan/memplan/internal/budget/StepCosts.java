@@ -3,7 +3,7 @@ package org.djlplan.memplan.internal.budget;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.Arrays;
-import java.util.Objects;
+import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 
 /**
  * The measured or estimated time of steps and loads.
@@ -12,11 +12,15 @@ import java.util.Objects;
  * @param loadBytesPerNano loaded bytes per nanosecond
  * @param nanosPerLoad time of a load in addition to its bytes
  */
-public record StepCosts(long[] computeNanos, double loadBytesPerNano, long nanosPerLoad) {
+public record StepCosts(
+        ImmutableLongArray computeNanos, double loadBytesPerNano, long nanosPerLoad) {
 
     public StepCosts {
-        computeNanos = computeNanos.clone();
         checkArgument(loadBytesPerNano > 0, "nothing is ever loaded");
+    }
+
+    public StepCosts(long[] computeNanos, double loadBytesPerNano, long nanosPerLoad) {
+        this(ImmutableLongArray.copyOf(computeNanos), loadBytesPerNano, nanosPerLoad);
     }
 
     /** Returns costs for planning before any measurement: equal steps. */
@@ -26,32 +30,14 @@ public record StepCosts(long[] computeNanos, double loadBytesPerNano, long nanos
         return new StepCosts(nanos, 2, 20_000);
     }
 
-    @Override
-    public long[] computeNanos() {
-        return computeNanos.clone();
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof StepCosts costs
-                && Arrays.equals(computeNanos, costs.computeNanos)
-                && loadBytesPerNano == costs.loadBytesPerNano
-                && nanosPerLoad == costs.nanosPerLoad;
-    }
-
-    @Override
-    public int hashCode() {
-        return Objects.hash(Arrays.hashCode(computeNanos), loadBytesPerNano, nanosPerLoad);
-    }
-
     /** Returns the nanoseconds of a step. */
     long computeNanos(int step) {
-        return computeNanos[step];
+        return computeNanos.get(step);
     }
 
     /** Returns the number of steps. */
     public int steps() {
-        return computeNanos.length;
+        return computeNanos.length();
     }
 
     /** Returns the nanoseconds that a load of {@code bytes} takes. */

@@ -1,27 +1,47 @@
 package org.djlplan.memplan.internal.budget;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.memplan.internal.budget.Timeline.Outcome;
+import org.djlplan.memplan.internal.plan.OffsetPlan;
 
 /**
- * Plans a model for a budget: every strategy makes a plan, {@link StreamingValidator} checks it,
- * and the best plan is returned; of equally good plans, the first. The best plan has the least
- * predicted time; on a tie, the least time if loads take twice as long as predicted; then the
- * fewest loaded bytes.
+ * Plans a model for a budget, as FlexNN does (Li et al. 2024, MobiCom): slices of weights,
+ * activations and temporaries share one arena, and pieces are loaded while earlier steps run.
  *
- * <p>Strategies are heuristic and may do worse with a larger budget. So a planner remembers the
- * quality of its plans for a problem: if the plan for a larger budget would be worse than an
- * earlier plan for a smaller budget, the planner makes the earlier plan again. Not thread-safe.
+ * <ol>
+ *   <li>Which pieces to pin: those with the least computing time per byte, because their loads
+ *       cannot be hidden. {@link LookAhead} quickly computes the result of a number of pins for an
+ *       arena without fragmentation, so many numbers are tried.
+ *   <li>The step from which each piece is in the arena: the earliest one that the bytes allow, or,
+ *       because an early piece is harder to place, one that is closer to its first use.
+ *   <li>{@link Layout} finds addresses, and computes from them how early each load may begin.
+ * </ol>
+ *
+ * <p>The best plan has the least predicted time ({@link Timeline}). If no plan fits, the model is
+ * planned for the smallest arena.
+ *
+ * <p>Plans are heuristic and may be worse for a larger budget. So a planner remembers the quality
+ * of its plans for a problem: if the plan for a larger budget would be worse than an earlier plan
+ * for a smaller budget, the planner makes the earlier plan again. Not thread-safe.
  */
 public final class StreamingPlanner {
 
-    private final ImmutableList<StreamingStrategy> strategies;
+    /** Number of tried sets of pinned pieces, about. */
+    private static final int MOST_SETS = 64;
+
+    /** Fractions of the way from a piece's first use to the earliest beginning of its load. */
+    private static final double[] EAGERNESS = {1, 0.75, 0.5, 0.25, 0};
+
+    /** For each eagerness. */
+    private static final int MOST_LAYOUTS = 4;
 
     /** The last planned problem, for comparison with the next. */
     private Optional<StreamingProblem> known = Optional.empty();
@@ -29,29 +49,37 @@ public final class StreamingPlanner {
     /** Outcomes of that problem by budget; each is better than those of all smaller budgets. */
     private final TreeMap<Long, Outcome> outcomes = new TreeMap<>();
 
-    /** Creates a planner with all strategies. */
-    public StreamingPlanner() {
-        this(List.of(new LookAheadStrategy(), new FlexNnStrategy()));
-    }
+    /** A set of pinned pieces, how early pieces can be loaded, and the result of that. */
+    private record Choice(boolean[] pinned, int[] after, Outcome bound) {
 
-    /**
-     * @param strategies in order of preference for equally good plans; if none of them finds a
-     *     plan, {@link TightestStrategy} is used
-     */
-    public StreamingPlanner(List<? extends StreamingStrategy> strategies) {
-        this.strategies = ImmutableList.copyOf(strategies);
+        /** Returns the step from which on each use should be in the arena. */
+        int[] wanted(StreamingProblem problem, double eagerness) {
+            int[] wanted = new int[after.length];
+            for (int use = 0; use < wanted.length; use++) {
+                int first = problem.weights().get(use).first();
+                wanted[use] = first - (int) Math.round(eagerness * (first - after[use]));
+            }
+            return wanted;
+        }
     }
 
     /** Returns the smallest budget for which a plan was found, in bytes. */
     public static long leastBudgetBytes(StreamingProblem problem) {
-        return TightestStrategy.arenaBytes(problem);
+        return new Layout(problem).packed().totalBytes();
+    }
+
+    /** Returns the plan with the smallest arena. */
+    public static StreamingPlan tightest(StreamingProblem problem) {
+        Layout layout = new Layout(problem);
+        OffsetPlan packed = layout.packed();
+        return layout.tightest(packed, packed.totalBytes());
     }
 
     /**
      * Returns a valid plan whose arena has at most {@code budgetBytes}.
      *
      * @param stepNames names of steps in messages to the user
-     * @throws BudgetTooSmallException if no strategy finds one; the message names the cause
+     * @throws BudgetTooSmallException if none is found; the message names the cause
      */
     public StreamingPlan plan(
             StreamingProblem problem, long budgetBytes, IntFunction<String> stepNames)
@@ -60,14 +88,13 @@ public final class StreamingPlanner {
         if (best.isPresent()) {
             return noWorseThanForLess(best.get(), budgetBytes);
         }
-        BudgetBound bound = BudgetBound.of(problem);
-        long leastBytes = leastBudgetBytes(problem);
+        StreamingProblem.Bound bound = problem.bound();
         throw new BudgetTooSmallException(
                 stepNames.apply(bound.step())
                         + " alone needs "
                         + megabytes(bound.bytes())
                         + " for its weights, activations and temporaries",
-                leastBytes);
+                leastBudgetBytes(problem));
     }
 
     private StreamingPlan noWorseThanForLess(StreamingPlan plan, long budgetBytes) {
@@ -77,30 +104,84 @@ public final class StreamingPlanner {
         }
         Outcome outcome = Outcome.of(plan);
         Map.Entry<Long, Outcome> smaller = outcomes.floorEntry(budgetBytes);
-        if (smaller != null && !outcome.betterThan(smaller.getValue())) {
+        if (smaller != null && outcome.compareTo(smaller.getValue()) >= 0) {
             return outcome.equals(smaller.getValue())
                     ? plan
                     : best(plan.problem(), smaller.getKey()).orElseThrow();
         }
-        outcomes.tailMap(budgetBytes).values().removeIf(larger -> !larger.betterThan(outcome));
+        outcomes.tailMap(budgetBytes).values().removeIf(larger -> larger.compareTo(outcome) >= 0);
         outcomes.put(budgetBytes, outcome);
         return plan;
     }
 
-    private Optional<StreamingPlan> best(StreamingProblem problem, long budgetBytes) {
-        return best(strategies, problem, budgetBytes)
-                .or(() -> best(List.of(new TightestStrategy()), problem, budgetBytes));
+    /** Returns the best plan that is found; empty if the budget is too small. */
+    private static Optional<StreamingPlan> best(StreamingProblem problem, long budgetBytes) {
+        Layout layout = new Layout(problem);
+        OffsetPlan packed = layout.packed();
+        Optional<StreamingPlan> best =
+                packed.totalBytes() <= budgetBytes
+                        ? Optional.of(layout.tightest(packed, budgetBytes))
+                        : Optional.empty();
+        Outcome outcome = best.map(Outcome::of).orElse(Outcome.WORST);
+        List<Choice> choices = choices(problem, budgetBytes);
+        for (double eagerness : EAGERNESS) {
+            for (Choice choice : choices) {
+                if (choice.bound.compareTo(outcome) >= 0) {
+                    break;
+                }
+                Optional<StreamingPlan> next =
+                        layout.lookingAhead(
+                                choice.pinned, choice.wanted(problem, eagerness), budgetBytes);
+                if (next.isPresent()
+                        && Outcome.of(next.get()).compareTo(outcome) < 0
+                        && next.get().isValid()) {
+                    best = next;
+                    outcome = Outcome.of(next.get());
+                }
+            }
+        }
+        return best;
     }
 
-    private static Optional<StreamingPlan> best(
-            List<? extends StreamingStrategy> strategies,
-            StreamingProblem problem,
-            long budgetBytes) {
-        return strategies.stream()
-                .flatMap(strategy -> strategy.plan(problem, budgetBytes).stream())
-                .filter(plan -> plan.arenaBytes() <= budgetBytes)
-                .filter(plan -> StreamingValidator.violations(plan).isEmpty())
-                .min(Comparator.comparing(Outcome::of));
+    /** Returns the most promising sets of pinned pieces, the best bound first. */
+    private static List<Choice> choices(StreamingProblem problem, long budgetBytes) {
+        int uses = problem.weights().size();
+        LookAhead window =
+                new LookAhead(problem.weights(), problem.activationBytes(), new int[uses]);
+        List<Integer> worthMost = worthMost(problem);
+        List<Choice> choices = new ArrayList<>();
+        boolean[] pinned = new boolean[uses];
+        long windowBytes = budgetBytes / WeightUse.PAGE_BYTES * WeightUse.PAGE_BYTES;
+        for (int count = 0; count <= uses; count++) {
+            if (count % (1 + uses / MOST_SETS) == 0 || count == uses) {
+                boolean[] now = pinned.clone();
+                window.after(now, windowBytes)
+                        .map(after -> new Choice(now, after, Outcome.of(problem, now, after)))
+                        .ifPresent(choices::add);
+            }
+            if (count < uses) {
+                int next = worthMost.get(count);
+                pinned[next] = true;
+                windowBytes -= problem.weights().get(next).bytes();
+            }
+        }
+        choices.sort(Comparator.comparing(Choice::bound));
+        return choices.subList(0, Math.min(MOST_LAYOUTS, choices.size()));
+    }
+
+    /** Returns the uses, those with the least computing time per byte first. */
+    private static List<Integer> worthMost(StreamingProblem problem) {
+        double[] nanosPerByte = new double[problem.weights().size()];
+        for (int i = 0; i < nanosPerByte.length; i++) {
+            WeightUse use = problem.weights().get(i);
+            for (int step = use.first(); step <= use.last(); step++) {
+                nanosPerByte[i] += (double) problem.costs().computeNanos(step) / use.bytes();
+            }
+        }
+        return IntStream.range(0, nanosPerByte.length)
+                .boxed()
+                .sorted(Comparator.comparingDouble(use -> nanosPerByte[use]))
+                .toList();
     }
 
     /** Rounded up, so that a budget of this size is sufficient. */

@@ -46,4 +46,39 @@ public record StreamingProblem(
     public int steps() {
         return costs.steps();
     }
+
+    /** Returns the bytes of the activations that are alive at each step. */
+    long[] activationBytes() {
+        long[] bytes = new long[steps()];
+        for (UsageRecord unit : activations.units()) {
+            for (int step = unit.first(); step <= unit.last(); step++) {
+                bytes[step] += unit.bytes();
+            }
+        }
+        return bytes;
+    }
+
+    /** Returns the lower bound of the arena. */
+    Bound bound() {
+        long[] bytes = activationBytes();
+        for (WeightUse use : weights) {
+            for (int step = use.first(); step <= use.last(); step++) {
+                bytes[step] += use.bytes();
+            }
+        }
+        Bound bound = new Bound(0, bytes.length == 0 ? -1 : 0);
+        for (int step = 0; step < bytes.length; step++) {
+            bound = bytes[step] > bound.bytes ? new Bound(bytes[step], step) : bound;
+        }
+        return bound;
+    }
+
+    /**
+     * The largest number of bytes that the live activations and the used pieces of weights of one
+     * step take. It is the maximum breadth of Pisarchyk and Lee 2020, section 3, with the weights
+     * of an operator alive only at that operator.
+     *
+     * @param step the first step that needs this size; −1 if there are no steps
+     */
+    record Bound(long bytes, int step) {}
 }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
+import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.report.ReportSources;
@@ -106,7 +107,8 @@ final class TfLitePlanning {
             throws IOException, UnplannableException, BudgetTooSmallException {
         ModelDelegations delegations = new ModelDelegations(file, options, provider, progress);
         return options.budget().limited()
-                ? BudgetedModel.open(file, options, CacheFolder.get(), delegations)
+                ? BudgetedModel.open(
+                        file, options, CacheFolder.get(), delegations, BudgetResolver::new)
                 : ServedModel.open(
                         file, options, MemoryPlanner::plan, delegations.whole(Long.MAX_VALUE));
     }

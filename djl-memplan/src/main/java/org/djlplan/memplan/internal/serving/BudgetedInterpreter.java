@@ -18,6 +18,7 @@ import org.djlplan.memplan.internal.budget.StreamingPlanner;
 import org.djlplan.memplan.internal.budget.StreamingProblem;
 import org.djlplan.memplan.internal.planning.budget.StreamedModel;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.ProcessMemory.NativeHeap;
 import org.djlplan.memplan.internal.runtime.WeightStream;
 import org.djlplan.memplan.internal.runtime.tflite.DelegatedPart;
 import org.djlplan.memplan.internal.runtime.tflite.OpenModel;
@@ -73,6 +74,32 @@ final class BudgetedInterpreter implements AutoCloseable {
     private StepCosts costs;
     private StreamingPlan plan;
 
+    /** The growth of the native heap; unknown if the C library does not report the heap's size. */
+    private static final class HeapGrowth {
+
+        private final OptionalLong before = usedBytes();
+        private OptionalLong now = OptionalLong.empty();
+
+        private static OptionalLong usedBytes() {
+            return ProcessMemory.nativeHeap().stream().mapToLong(NativeHeap::usedBytes).findFirst();
+        }
+
+        void measure() {
+            now = usedBytes();
+        }
+
+        /** Returns how many bytes more than another this is; empty unless both were measured. */
+        OptionalLong moreThan(HeapGrowth other) {
+            return now.isPresent() && other.now.isPresent()
+                    ? OptionalLong.of(bytes() - other.bytes())
+                    : OptionalLong.empty();
+        }
+
+        private long bytes() {
+            return now.getAsLong() - before.getAsLong();
+        }
+    }
+
     private BudgetedInterpreter(
             StreamedModel copy,
             OpenModel model,
@@ -107,7 +134,7 @@ final class BudgetedInterpreter implements AutoCloseable {
             WeightStream.Io io,
             ExecutorService thread)
             throws IOException, UnplannableException {
-        HeapGrowth heap = HeapGrowth.fromNow();
+        HeapGrowth heap = new HeapGrowth();
         OpenModel model = OpenModel.of(copy.file(), name);
         model.releasePages();
         try {
@@ -142,7 +169,7 @@ final class BudgetedInterpreter implements AutoCloseable {
     BudgetedInterpreter delegating(
             DelegatedPart part, int threads, WeightStream.Io io, long predictedBytes)
             throws IOException, UnplannableException {
-        HeapGrowth heapWithDelegate = HeapGrowth.fromNow();
+        HeapGrowth heapWithDelegate = new HeapGrowth();
         OpenModel own = OpenModel.of(copy.file(), model.graph().name());
         own.releasePages();
         try {

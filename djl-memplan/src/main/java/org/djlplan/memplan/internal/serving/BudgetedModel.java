@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
@@ -20,7 +21,6 @@ import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,7 +40,7 @@ public final class BudgetedModel implements TfLiteModel {
     private final StreamedCopies copies;
     private final Delegations delegations;
     private final Optional<BudgetedKernels> kernels;
-    private final Resolvers resolvers;
+    private final BiFunction<Budget, Long, BudgetResolver> resolvers;
     private final MemoryNeeds needs;
 
     /** Changes with the monitor held. */
@@ -72,24 +72,12 @@ public final class BudgetedModel implements TfLiteModel {
         Optional<BudgetedKernels> streamed();
     }
 
-    /** Creates the resolver of a budget. */
-    @FunctionalInterface
-    public interface Resolvers {
-
-        /**
-         * Returns the resolver of a budget.
-         *
-         * @param stockBytes the stock engine's memory, of which the budget may be a share
-         */
-        BudgetResolver of(Budget budget, long stockBytes);
-    }
-
     private BudgetedModel(
             Path original,
             PlanOptions options,
             StreamedCopies copies,
             Delegations delegations,
-            Resolvers resolvers)
+            BiFunction<Budget, Long, BudgetResolver> resolvers)
             throws IOException, UnplannableException {
         this.original = original;
         this.options = options;
@@ -105,28 +93,18 @@ public final class BudgetedModel implements TfLiteModel {
      * Opens a model. The engine must be loaded.
      *
      * @param cacheFolder for files that cannot be stored beside the model
+     * @param resolvers creates the resolver of a budget, given the stock engine's memory, of which
+     *     the budget may be a share
      * @throws BudgetTooSmallException if it exceeds its budget, and must not
      * @throws IOException if the model cannot be read, or a copy of it cannot be written
      * @throws UnplannableException if the engine cannot run it this way
      */
     public static BudgetedModel open(
-            Path original, PlanOptions options, Path cacheFolder, Delegations delegations)
-            throws IOException, UnplannableException, BudgetTooSmallException {
-        return open(original, options, cacheFolder, delegations, BudgetResolver::new);
-    }
-
-    /**
-     * Opens a model as {@link #open(Path, PlanOptions, Path, Delegations)} does.
-     *
-     * @param resolvers creates the resolvers of its budgets
-     */
-    @VisibleForTesting
-    public static BudgetedModel open(
             Path original,
             PlanOptions options,
             Path cacheFolder,
             Delegations delegations,
-            Resolvers resolvers)
+            BiFunction<Budget, Long, BudgetResolver> resolvers)
             throws IOException, UnplannableException, BudgetTooSmallException {
         StreamedCopies copies =
                 new StreamedCopies(original, options.threads(), options.budget(), cacheFolder);
@@ -149,7 +127,7 @@ public final class BudgetedModel implements TfLiteModel {
 
     private BudgetResolver resolver(Budget budget) throws IOException, UnplannableException {
         boolean isShare = budget instanceof Budget.ShareOfStock;
-        return resolvers.of(budget, isShare ? needs.stockBytes() : needs.fileBytes());
+        return resolvers.apply(budget, isShare ? needs.stockBytes() : needs.fileBytes());
     }
 
     /**

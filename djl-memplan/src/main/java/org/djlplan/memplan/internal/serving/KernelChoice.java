@@ -70,16 +70,6 @@ final class KernelChoice implements AutoCloseable {
     }
 
     /**
-     * Supplies a choice; empty if it has none. Sources are tried in order. No source reads a pinned
-     * choice, because a model with a pinned choice and a budget runs in the CPU kernels.
-     */
-    @FunctionalInterface
-    private interface Source {
-
-        Optional<Chosen> chosen() throws IOException, UnplannableException, BudgetTooSmallException;
-    }
-
-    /**
      * Returns an interpreter with the best set of earlier trials. No prediction may run meanwhile.
      *
      * @return empty if no stored trial fits
@@ -98,18 +88,15 @@ final class KernelChoice implements AutoCloseable {
         // Stored measurements lead to the same selection as before.
         KernelTrials before = kept.load().orElse(new KernelTrials(cpu.costs()));
         Optional<Faster> best = best(before);
-        List<Source> sources =
-                List.of(
-                        () -> kept(best.filter(each -> each.forBytes() >= setting.bytes())),
-                        () -> measured(before),
-                        () -> keptForAll(best.filter(each -> each.forBytes() < setting.bytes())));
-        for (Source source : sources) {
-            Optional<Chosen> chosen = source.chosen();
-            if (chosen.isPresent()) {
-                return chosen.map(each -> new Chosen(each.interpreter(), setting.bytes()));
-            }
+        boolean isForAll = best.filter(each -> each.forBytes() >= setting.bytes()).isPresent();
+        Optional<Chosen> chosen = isForAll ? kept(best) : Optional.empty();
+        if (chosen.isEmpty()) {
+            chosen = measured(before);
         }
-        return Optional.empty();
+        if (chosen.isEmpty() && !isForAll) {
+            chosen = keptForAll(best);
+        }
+        return chosen.map(each -> new Chosen(each.interpreter(), setting.bytes()));
     }
 
     /**

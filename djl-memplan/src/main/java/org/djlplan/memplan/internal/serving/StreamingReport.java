@@ -57,10 +57,7 @@ final class StreamingReport {
                         + BudgetedInterpreter.bytesBesideArena(threads),
                 plan.arenaBytes(),
                 serving.graph().weightBytes(),
-                plan.loads().stream()
-                        .filter(StreamingPlan.Load::pinned)
-                        .mapToLong(load -> plan.problem().weights().get(load.use()).bytes())
-                        .sum(),
+                plan.pinnedBytes(),
                 serving.graph().pieces(),
                 serving.copy().slicedOperators(),
                 serving.interpreter().delegatedOperators(),

@@ -33,7 +33,7 @@ record Layer(
         int output,
         Size in,
         Size out,
-        KernelWindow window) {
+        Window window) {
 
     /** Numbers of the format. */
     static final int SAME = 0;
@@ -56,6 +56,29 @@ record Layer(
         }
     }
 
+    /**
+     * The part of the input from which a layer computes one output.
+     *
+     * @param height rows of the kernel
+     * @param width columns of the kernel
+     * @param strideHeight rows from one output to the next
+     * @param strideWidth columns from one output to the next
+     * @param padded whether the input is padded with zeros ({@code SAME})
+     */
+    record Window(int height, int width, int strideHeight, int strideWidth, boolean padded) {
+
+        private static final Window ONE_PLACE = new Window(1, 1, 1, 1, false);
+
+        private int outputs(int in, int kernel, int stride) {
+            return padded ? (in - 1) / stride + 1 : in < kernel ? 0 : (in - kernel) / stride + 1;
+        }
+
+        /** Returns the number of zeros on both sides, half of them, rounded down, on the first. */
+        private int padding(int in, int out, int kernel, int stride) {
+            return padded ? Math.max(0, (out - 1) * stride + kernel - in) : 0;
+        }
+    }
+
     /** Returns the bytes of the weights of one output channel. */
     long channelBytes() {
         return (long) depth() * Float.BYTES;
@@ -70,7 +93,7 @@ record Layer(
      * Returns whether the input itself is the matrix to multiply, so that no patches are copied.
      */
     boolean isPointwise() {
-        return window.isPointwise();
+        return window.equals(new Window(1, 1, 1, 1, window.padded()));
     }
 
     /**
@@ -82,17 +105,23 @@ record Layer(
 
     /** Returns the input row with which an output row begins, negative in the padding above. */
     int firstInputRow(int outputRow) {
-        return window.firstInputRow(in.height(), out.height(), outputRow);
+        int padding =
+                window.padding(in.height(), out.height(), window.height(), window.strideHeight());
+        return outputRow * window.strideHeight() - padding / 2;
     }
 
     /** Returns the columns of zeros on the left. */
     int paddingLeft() {
-        return window.paddingLeft(in.width(), out.width());
+        return paddingOfRows() / 2;
     }
 
     /** Returns the columns of zeros on the right. */
     int paddingRight() {
-        return window.paddingRight(in.width(), out.width());
+        return paddingOfRows() - paddingLeft();
+    }
+
+    private int paddingOfRows() {
+        return window.padding(in.width(), out.width(), window.width(), window.strideWidth());
     }
 
     /** Returns the operators of the main graph that are such layers, by index. */
@@ -187,7 +216,7 @@ record Layer(
                         output,
                         new Size(in.get(1), in.get(2), in.get(3)),
                         new Size(out.get(1), out.get(2), out.get(3)),
-                        new KernelWindow(
+                        new Window(
                                 weights.get(1),
                                 weights.get(2),
                                 table.intValue("stride_h"),
@@ -211,16 +240,7 @@ record Layer(
         Size in = new Size(1, 1, weights.get(1));
         Size out = new Size(1, 1, weights.get(0));
         return Optional.of(
-                new Layer(
-                        operator,
-                        false,
-                        input,
-                        filter,
-                        bias,
-                        output,
-                        in,
-                        out,
-                        KernelWindow.ONE_PLACE));
+                new Layer(operator, false, input, filter, bias, output, in, out, Window.ONE_PLACE));
     }
 
     private static long elements(TfLiteSubgraph graph, int id) {
@@ -234,11 +254,13 @@ record Layer(
 
     /** Returns false for layers that the engine would refuse, or compute differently. */
     private static boolean fits(TfLiteSubgraph graph, Layer layer) {
-        KernelWindow window = layer.window;
+        Window window = layer.window;
         long patches = (long) window.height() * window.width() * layer.in.channels();
         return patches <= Integer.MAX_VALUE / Float.BYTES
-                && layer.out.height == window.outputRows(layer.in.height)
-                && layer.out.width == window.outputColumns(layer.in.width)
+                && layer.out.height
+                        == window.outputs(layer.in.height, window.height(), window.strideHeight())
+                && layer.out.width
+                        == window.outputs(layer.in.width, window.width(), window.strideWidth())
                 && (layer.bias == TfLiteOperator.ABSENT
                         || elements(graph, layer.bias) == layer.out.channels());
     }

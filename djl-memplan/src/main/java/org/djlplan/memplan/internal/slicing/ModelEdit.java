@@ -82,8 +82,8 @@ final class ModelEdit {
         operators.add(operator);
     }
 
-    /** Adds a builtin operator of version 1; returns its index. */
-    int addOperator(String name, FlatTable options, int output, int... inputs) {
+    /** Adds a builtin operator of version 1. */
+    void addOperator(String name, FlatTable options, int output, int... inputs) {
         TfLiteOperatorCode code = TfLiteOperatorCode.builtin(name, 1);
         int index = codes.indexOf(code);
         if (index < 0) {
@@ -91,11 +91,10 @@ final class ModelEdit {
             codes.add(code);
         }
         operators.add(TfLiteOperator.builtin(index, Ints.asList(inputs), List.of(output), options));
-        return operators.size() - 1;
     }
 
-    /** Adds an operator of the same kind as another one; returns its index. */
-    int addOperator(
+    /** Adds an operator of the same kind as another one. */
+    void addOperator(
             TfLiteOperator like, Optional<FlatTable> options, int output, List<Integer> inputs) {
         operators.add(
                 new TfLiteOperator(
@@ -107,7 +106,6 @@ final class ModelEdit {
                         like.customOptionsFormat(),
                         like.mutatingVariableInputs(),
                         like.intermediates()));
-        return operators.size() - 1;
     }
 
     /** Returns the model, without the content of constants that have no readers. */

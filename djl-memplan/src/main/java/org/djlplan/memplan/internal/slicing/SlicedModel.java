@@ -1,11 +1,9 @@
 package org.djlplan.memplan.internal.slicing;
 
 import java.util.List;
-import java.util.Set;
 import org.djlplan.memplan.internal.budget.View;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
  * A model with some sliced layers. It computes the same bits as before; tensors keep their indices,
@@ -18,12 +16,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableSet;
  * @param file the model
  * @param views tensors that should lie inside others; offsets are multiples of {@link
  *     Slicer#ALIGNMENT_BYTES}
- * @param elidedOperators indices of the operators that need not run if all views are in place
  */
-public record SlicedModel(TfLiteFile file, List<View> views, Set<Integer> elidedOperators) {
+public record SlicedModel(TfLiteFile file, List<View> views) {
 
     public SlicedModel {
         views = ImmutableList.copyOf(views);
-        elidedOperators = ImmutableSet.copyOf(elidedOperators);
     }
 }

@@ -47,7 +47,6 @@ public final class Slicer {
     private final Map<Integer, Layer> layers;
     private final ModelEdit edit;
     private final List<View> views = new ArrayList<>();
-    private final Set<Integer> elided = new HashSet<>();
     private final Set<Integer> placeable;
 
     /** A part of a constant. */
@@ -86,7 +85,7 @@ public final class Slicer {
             }
         }
         checkArgument(byOperator.isEmpty(), "no such operators: %s", byOperator.keySet());
-        return new SlicedModel(slicer.edit.build(), slicer.views, slicer.elided);
+        return new SlicedModel(slicer.edit.build(), slicer.views);
     }
 
     /** Tensors whose memory is planned, so that views may lie there. */
@@ -188,18 +187,16 @@ public final class Slicer {
         List<Integer> shape = List.of(1, end - first, in.width(), in.channels());
         String name = name(layer.input(), "slice" + edit.operatorCount());
         int slice = edit.addTensor(shape, name);
-        int operator =
-                edit.addOperator(
-                        "SLICE",
-                        FlatTable.of("SliceOptions"),
-                        slice,
-                        layer.input(),
-                        edit.addInts(List.of(4), name + "/begin", 0, first, 0, 0),
-                        edit.addInts(List.of(4), name + "/size", Ints.toArray(shape)));
+        edit.addOperator(
+                "SLICE",
+                FlatTable.of("SliceOptions"),
+                slice,
+                layer.input(),
+                edit.addInts(List.of(4), name + "/begin", 0, first, 0, 0),
+                edit.addInts(List.of(4), name + "/size", Ints.toArray(shape)));
         long offsetBytes = first * in.rowBytes();
         if (placeable.contains(layer.input()) && offsetBytes % ALIGNMENT_BYTES == 0) {
             views.add(new View(slice, layer.input(), offsetBytes));
-            elided.add(operator);
         }
         return slice;
     }
@@ -274,7 +271,7 @@ public final class Slicer {
      */
     private void concatenate(List<Integer> slices, int whole, int axis, boolean contiguous) {
         FlatTable options = FlatTable.of("ConcatenationOptions").with("axis", axis);
-        int operator = edit.addOperator("CONCATENATION", options, whole, Ints.toArray(slices));
+        edit.addOperator("CONCATENATION", options, whole, Ints.toArray(slices));
         List<View> inside = new ArrayList<>();
         long offsetBytes = 0;
         boolean aligned = true;
@@ -285,7 +282,6 @@ public final class Slicer {
         }
         if (contiguous && aligned && placeable.contains(whole)) {
             views.addAll(inside);
-            elided.add(operator);
         }
     }
 

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.budget;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.List;
 import java.util.stream.LongStream;
@@ -46,44 +45,6 @@ class WeightTraceTest {
                                 new WeightTrace.Touch(4, 0, PAGE),
                                 new WeightTrace.Touch(5, 0, PAGE))
                         .uses());
-    }
-
-    @Test
-    void constructor_invalidValues_isRefused() {
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> new WeightTrace(PIECES, steps(0), steps(0), List.of(), List.of()));
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> new WeightTrace(PIECES, steps(2), steps(1), List.of(), List.of()));
-        assertThrows(
-                IllegalArgumentException.class,
-                () ->
-                        new WeightTrace(
-                                PIECES,
-                                steps(2),
-                                steps(2),
-                                List.of(new WeightUse(0, 0, 2, 2 * PAGE)),
-                                List.of()));
-        assertThrows(
-                IllegalArgumentException.class,
-                () ->
-                        new WeightTrace(
-                                PIECES,
-                                steps(2),
-                                steps(2),
-                                List.of(new WeightUse(0, 0, 0, PAGE)),
-                                List.of()));
-        assertThrows(
-                IllegalArgumentException.class,
-                () ->
-                        new WeightTrace(
-                                PIECES,
-                                steps(2),
-                                steps(2),
-                                List.of(new WeightUse(1, 0, 1, PAGE), new WeightUse(1, 1, 1, PAGE)),
-                                List.of()));
-        assertThrows(IllegalArgumentException.class, () -> new WeightTrace.Piece(1, PAGE));
     }
 
     private static final long PIECE = 512 * PAGE;
@@ -131,20 +92,5 @@ class WeightTraceTest {
                         new WeightTrace.Touch(2, 2, PIECE));
         assertEquals(List.of(), trace.lookups());
         assertEquals(4, trace.uses().size());
-    }
-
-    @Test
-    void constructor_lookupInNoPieces_isRefused() {
-        assertThrows(
-                IllegalArgumentException.class,
-                () ->
-                        new WeightTrace(
-                                PIECES,
-                                steps(2),
-                                steps(2),
-                                List.of(),
-                                List.of(
-                                        new WeightTrace.Lookup(
-                                                new WeightTrace.Range(0, 2), 0, 0, PAGE))));
     }
 }

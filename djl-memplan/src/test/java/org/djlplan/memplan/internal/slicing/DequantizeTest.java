@@ -7,7 +7,6 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
-import org.djlplan.memplan.internal.source.tflite.TfLiteBytes;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.junit.jupiter.api.Test;
@@ -30,25 +29,6 @@ class DequantizeTest {
 
     private int unpack(int packed, int... shape) {
         return model.operator("DEQUANTIZE", Optional.empty(), model.tensor(shape), packed);
-    }
-
-    @Test
-    void constants_halfPrecision_becomeFloats() {
-        int packed = model.constant(TestModel.FLOAT16, halves(0x3C00, 0xC000, 1, 0x7BFF), 4);
-        int unpacked = unpack(packed, 4);
-        TfLiteFile file = model.output(model.copy(unpacked)).build();
-        TfLiteFile result = Dequantize.constants(file);
-        assertEquals(1, result.main().operators().size());
-        TfLiteBytes content = result.buffers().get(result.main().tensors().get(unpacked).buffer());
-        ByteBuffer floats = content.buffer();
-        assertEquals(1f, floats.getFloat());
-        assertEquals(-2f, floats.getFloat());
-        assertEquals(0x1p-24f, floats.getFloat());
-        assertEquals(65504f, floats.getFloat());
-        assertEquals(content.read(5, 9), content.buffer().slice(5, 9));
-        assertEquals(content.slice(3, 10).read(2, 3), content.buffer().slice(5, 3));
-        int old = file.main().tensors().get(packed).buffer();
-        assertEquals(0, result.buffers().get(old).sizeBytes());
     }
 
     @Test

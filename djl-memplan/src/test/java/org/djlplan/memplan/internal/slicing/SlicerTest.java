@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.slicing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
@@ -73,7 +72,6 @@ class SlicerTest {
                         "CONCATENATION",
                         "ABS"),
                 operators(sliced.file()));
-        assertEquals(Set.of(1, 4, 7, 10), sliced.elidedOperators());
         int x = file.main().operators().get(LAYER).inputs().get(0);
         int y = file.main().operators().get(LAYER).outputs().get(0);
         Map<Integer, Long> inInput = new HashMap<>();
@@ -121,44 +119,15 @@ class SlicerTest {
     }
 
     @Test
-    void slice_bothWays_loadsEachSliceOfTheWeightsForAllRows() {
-        SlicedModel sliced = slice(convolution(), List.of(16, 16), List.of(4, 4));
-        List<Integer> filters =
-                sliced.file().main().operators().stream()
-                        .filter(o -> sliced.file().codeOf(o).name().equals("CONV_2D"))
-                        .map(operator -> operator.inputs().get(1))
-                        .toList();
-        assertEquals(4, filters.size());
-        assertEquals(filters.get(0), filters.get(1));
-        assertEquals(filters.get(2), filters.get(3));
-        assertEquals(2, Set.copyOf(filters).size());
-        assertEquals(
-                List.of("CONCATENATION", "CONCATENATION", "CONCATENATION", "ABS"),
-                operators(sliced.file()).subList(13, 17));
-        assertTrue(sliced.elidedOperators().contains(15));
-        assertTrue(!sliced.elidedOperators().contains(14));
-    }
-
-    @Test
     void slice_vector_makesViews() {
         int x = model.copy(model.input(1, 100));
         int y = model.connected(x, model.constant(48, 100), model.tensor(1, 48));
         TfLiteFile file = model.output(model.copy(y)).build();
         SlicedModel sliced = slice(file, List.of(16, 32), List.of(1));
-        assertEquals(Set.of(3), sliced.elidedOperators());
         assertEquals(List.of(0L, 64L), sliced.views().stream().map(View::offsetBytes).toList());
+        assertEquals(List.of(), slice(file, List.of(8, 40), List.of(1)).views(), "not aligned");
         assertEquals(
                 TfLiteOperator.ABSENT, sliced.file().main().operators().get(1).inputs().get(2));
-    }
-
-    @Test
-    void slice_unalignedPart_isNoView() {
-        int x = model.copy(model.input(1, 100));
-        int y = model.connected(x, model.constant(48, 100), model.tensor(1, 48));
-        TfLiteFile file = model.output(model.copy(y)).build();
-        SlicedModel sliced = slice(file, List.of(8, 40), List.of(1));
-        assertEquals(Set.of(), sliced.elidedOperators());
-        assertEquals(List.of(), sliced.views());
     }
 
     /** The engine decides where the caller's tensors lie. */
@@ -175,30 +144,6 @@ class SlicerTest {
         SlicedModel sliced =
                 Slicer.slice(file, List.of(new SliceDecision(0, List.of(32), List.of(4, 4))));
         assertEquals(List.of(), sliced.views());
-        assertEquals(Set.of(), sliced.elidedOperators());
-    }
-
-    @Test
-    void slice_weightsOfTwoLayers_areSharedWhereCutAlike() {
-        int x = model.copy(model.input(1, 32));
-        int weights = model.constant(32, 32);
-        int y = model.connected(x, weights, model.tensor(1, 32));
-        y = model.connected(y, weights, model.tensor(1, 32));
-        TfLiteFile file = model.output(model.copy(y)).build();
-        List<Integer> halves = List.of(16, 16);
-        TfLiteFile sliced =
-                Slicer.slice(
-                                file,
-                                List.of(
-                                        new SliceDecision(1, halves, List.of(1)),
-                                        new SliceDecision(2, halves, List.of(1))))
-                        .file();
-        List<TfLiteOperator> operators = sliced.main().operators();
-        assertEquals(operators.get(1).inputs().get(1), operators.get(4).inputs().get(1));
-        assertEquals(0, content(sliced, weights).sizeBytes());
-        TfLiteFile one =
-                Slicer.slice(file, List.of(new SliceDecision(1, halves, List.of(1)))).file();
-        assertEquals(content(file, weights), content(one, weights));
     }
 
     @Test
@@ -209,36 +154,6 @@ class SlicerTest {
         TfLiteFile file = model.output(model.copy(y), weights).build();
         TfLiteFile sliced = slice(file, List.of(16, 16), List.of(1)).file();
         assertEquals(content(file, weights), content(sliced, weights));
-    }
-
-    @Test
-    void slice_nothing_isTheSameModel() {
-        TfLiteFile file = convolution();
-        SlicedModel sliced = Slicer.slice(file, List.of());
-        assertEquals(file, sliced.file());
-        assertEquals(file, slice(file, List.of(32), List.of(8)).file());
-        assertEquals(List.of(), sliced.views());
-    }
-
-    @Test
-    void slice_decisionsThatDoNotFit_throws() {
-        TfLiteFile file = convolution();
-        List<Integer> all = List.of(8);
-        assertThrows(IllegalArgumentException.class, () -> slice(file, List.of(16, 8), all));
-        assertThrows(IllegalArgumentException.class, () -> slice(file, List.of(32), List.of(4, 5)));
-        SliceDecision decision = new SliceDecision(LAYER, List.of(16, 16), all);
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> Slicer.slice(file, List.of(decision, decision)));
-        SliceDecision ofCopy = new SliceDecision(0, List.of(16, 16), all);
-        assertThrows(IllegalArgumentException.class, () -> Slicer.slice(file, List.of(ofCopy)));
-        SliceDecision beyond = new SliceDecision(3, List.of(16, 16), all);
-        assertThrows(IllegalArgumentException.class, () -> Slicer.slice(file, List.of(beyond)));
-    }
-
-    @Test
-    void sliceable_plainLayers_are() {
-        assertEquals(Set.of(LAYER), Layer.all(convolution()).keySet());
     }
 
     @Test

@@ -16,6 +16,7 @@ import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.NoopTranslator;
 import ai.djl.translate.TranslateException;
 import com.sun.jna.Memory;
 import java.io.IOException;
@@ -39,9 +40,11 @@ import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.SharedBudget;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.djl.ModelHandle;
 import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.base.Throwables;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -363,10 +366,11 @@ class TorchBudgetTest {
         long before = mappings();
         ExecutorService threads = Executors.newFixedThreadPool(3);
         try (ZooModel<NDList, NDList> model =
-                load(
-                        new PlannedTranslatorFactory()
-                                .with("memplan.budget", "47MB")
-                                .with("memplan.workers", workers))) {
+                criteria(
+                                new PlannedTranslatorFactory()
+                                        .with("memplan.budget", "47MB")
+                                        .with("memplan.workers", workers))
+                        .loadModel()) {
             assertEquals(before + 1, mappings());
             List<Callable<List<List<Output>>>> calls = Collections.nCopies(6, () -> answers(model));
             for (Future<List<List<Output>>> call : threads.invokeAll(calls)) {
@@ -379,7 +383,7 @@ class TorchBudgetTest {
         Torch.assertNoArenas();
     }
 
-    private ZooModel<NDList, NDList> load(PlannedTranslatorFactory factory) throws Exception {
+    private Criteria<NDList, NDList> criteria(PlannedTranslatorFactory factory) {
         return Criteria.builder()
                 .setTypes(NDList.class, NDList.class)
                 .optEngine("PyTorch")
@@ -387,8 +391,39 @@ class TorchBudgetTest {
                 .optModelName(BlockModels.NAME)
                 .optBlock(layers())
                 .optTranslatorFactory(factory)
-                .build()
-                .loadModel();
+                .build();
+    }
+
+    @Test
+    @Tag("long")
+    void load_secondModelInASharedBudget_takesRoomAndBothAnswerAsStock() throws Exception {
+        List<List<Output>> expected = copyLayers();
+        Criteria<NDList, NDList> criteria =
+                criteria(PlannedTranslatorFactory.wrap(new NoopTranslator()));
+        SharedBudget shared = SharedBudget.of("80MB");
+        try (ZooModel<NDList, NDList> first = shared.load(criteria)) {
+            assertEquals(shared.bytes(), report(first).budgetBytes());
+            for (int round = 0; round < 4; round++) {
+                assertEquals(expected, answers(first));
+            }
+            long held = ResidentWeights.residentBytes();
+            assertTrue(held > LAYER_BYTES, "of " + held);
+            try (ZooModel<NDList, NDList> second = shared.load(criteria)) {
+                long left = ResidentWeights.residentBytes();
+                assertTrue(left < LAYER_BYTES, "nobody predicts, and yet there are " + left);
+                assertTrue(
+                        report(first).budgetBytes() + report(second).budgetBytes()
+                                <= shared.bytes());
+                for (int round = 0; round < 2; round++) {
+                    assertEquals(expected, answers(first));
+                    assertEquals(expected, answers(second));
+                }
+            }
+            Await.until(() -> report(first).budgetBytes() == shared.bytes());
+            assertEquals(expected, answers(first));
+        }
+        assertEquals(0, mappings());
+        Torch.assertNoArenas();
     }
 
     /** Each kind of inputs is recorded once, however large its batches are. */

@@ -10,14 +10,10 @@ import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
-import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.graph.FileRegion;
 import org.djlplan.memplan.internal.budget.StepCosts;
 import org.djlplan.memplan.internal.budget.StreamedGraph;
-import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.budget.StreamingPlanner;
-import org.djlplan.memplan.internal.budget.StreamingProblem;
-import org.djlplan.memplan.internal.budget.TightestStrategy;
 import org.djlplan.memplan.internal.budget.WeightUse;
 import org.djlplan.memplan.internal.runtime.MappedFile;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
@@ -51,12 +47,7 @@ record CopyWriter(Path original, int threads) {
      * @return the offset of the derived constants in the file, in bytes; empty if there are none
      * @throws IOException if it cannot be written, or the engine cannot run it
      */
-    OptionalLong write(
-            Path file,
-            SlicedModel sliced,
-            MappedFile mapping,
-            CopyProgress progress,
-            Executor thread)
+    OptionalLong write(Path file, SlicedModel sliced, MappedFile mapping, Executor thread)
             throws IOException {
         // The pages of the original are not needed again.
         long[] released = {0};
@@ -86,9 +77,10 @@ record CopyWriter(Path original, int threads) {
                             interpreter.graph(),
                             sliced.views(),
                             interpreter.derived(Optional.empty()));
-            // At this moment the filter and the constants derived from it are in memory together.
-            interpreter.schedule(graph.schedule(tightest(graph)));
-            progress.expect(begin + interpreter.derivedBytes());
+            // The smallest arena: the filter and the constants derived from it are in memory
+            // together, and no caller waits for this prediction.
+            StepCosts costs = StepCosts.unknown(graph.steps());
+            interpreter.schedule(graph.schedule(StreamingPlanner.tightest(graph.problem(costs))));
             capture(interpreter, file, begin, thread);
             try (RandomAccessFile whole = new RandomAccessFile(file.toFile(), "rw")) {
                 // Pieces are whole pages.
@@ -105,20 +97,6 @@ record CopyWriter(Path original, int threads) {
             return OptionalLong.of(begin);
         } catch (UnplannableException | UnsupportedPlatformException e) {
             throw new IOException(original + ": " + e.getMessage(), e);
-        }
-    }
-
-    /**
-     * Plans for the smallest possible arena, because this prediction runs once and no caller waits
-     * for it.
-     */
-    private static StreamingPlan tightest(StreamedGraph graph) throws UnplannableException {
-        StreamingProblem problem = graph.problem(StepCosts.unknown(graph.steps()));
-        try {
-            return new StreamingPlanner(List.of(new TightestStrategy()))
-                    .plan(problem, StreamingPlanner.leastBudgetBytes(problem), graph::nameOf);
-        } catch (BudgetTooSmallException e) {
-            throw new UnplannableException(e.getMessage());
         }
     }
 

@@ -16,7 +16,6 @@ import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.Format;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.table.Entry;
-import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -69,7 +68,7 @@ public final class KeptKernels {
                                 .buildOrThrow());
         store =
                 FolderStore.at(
-                        format(new KernelCheck(graph, delegable, threads)),
+                        format(graph.operators().size(), delegable),
                         original.getParent(),
                         cacheFolder);
     }
@@ -95,14 +94,7 @@ public final class KeptKernels {
     /** Stores a candidate that is not to be tried again; previously stored costs stay. */
     public void add(StepCosts costs, Entry.Wrong entry) {
         KernelTrials before = load().orElse(new KernelTrials(costs));
-        Stream<Entry.Wrong> others =
-                before.wrong().stream()
-                        .filter(
-                                each ->
-                                        !each.candidate()
-                                                .operators()
-                                                .equals(entry.candidate().operators()));
-        List<Entry.Wrong> wrong = latest(entry, others);
+        List<Entry.Wrong> wrong = latest(entry, before.wrong().stream());
         store.save(key, new KernelTrials(before.costs(), before.faster(), wrong));
     }
 
@@ -110,60 +102,25 @@ public final class KeptKernels {
         return Stream.concat(Stream.of(first), others).limit(MOST_TRIALS).toList();
     }
 
-    @VisibleForTesting
-    static Format<KernelTrials> format(KernelCheck check) {
-        return new Format<>("kernels", 4, KernelTrials.class, check);
-    }
-
     /**
-     * Rejects stored measurements that do not fit this graph and delegate.
+     * Returns the format of measurements, which rejects those of another graph or delegate.
      *
-     * @param graph the graph of the copy
+     * @param steps number of steps
      * @param delegable steps that the delegate supports
-     * @param threads number of threads of each candidate
      */
     @VisibleForTesting
-    record KernelCheck(Graph graph, Set<Integer> delegable, int threads)
-            implements Format.Check<KernelTrials> {
+    static Format<KernelTrials> format(int steps, Set<Integer> delegable) {
+        return new Format<>(
+                "kernels", 4, KernelTrials.class, value -> check(value, steps, delegable));
+    }
 
-        /** Two weeks; sums of smaller numbers do not overflow. */
-        private static final long MOST_NANOS = 1L << 50;
-
-        @Override
-        public void check(KernelTrials value) throws IOException {
-            check(value.costs());
-            for (Faster trial : value.faster()) {
-                check(trial.entry().candidate());
-            }
-            for (Entry.Wrong entry : value.wrong()) {
-                check(entry.candidate());
-            }
+    private static void check(KernelTrials value, int steps, Set<Integer> delegable)
+            throws IOException {
+        if (value.costs().steps() != steps) {
+            throw new IOException("the costs of " + value.costs().steps() + " steps");
         }
-
-        private void check(Candidate candidate) throws IOException {
-            if (!delegable.containsAll(candidate.operators())) {
-                throw new IOException("steps that the delegate does not run");
-            }
-            if (candidate.threads() != threads || candidate.transientBuffers()) {
-                throw new IOException("a candidate that was not tried: " + candidate);
-            }
-        }
-
-        private void check(StepCosts costs) throws IOException {
-            if (costs.steps() != graph.operators().size()) {
-                throw new IOException("the costs of " + costs.steps() + " steps");
-            }
-            for (long nanos : costs.computeNanos()) {
-                if (nanos < 0 || nanos > MOST_NANOS / costs.steps()) {
-                    throw new IOException("a step of " + nanos + " ns");
-                }
-            }
-            if (!Double.isFinite(costs.loadBytesPerNano())
-                    || costs.loadBytesPerNano() < 1e-9
-                    || costs.nanosPerLoad() < 0
-                    || costs.nanosPerLoad() > MOST_NANOS) {
-                throw new IOException("loads that never end");
-            }
+        if (!value.candidates().allMatch(each -> delegable.containsAll(each.operators()))) {
+            throw new IOException("steps that the delegate does not run");
         }
     }
 }

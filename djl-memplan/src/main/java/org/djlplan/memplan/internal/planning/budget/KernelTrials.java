@@ -7,6 +7,7 @@ import java.util.SortedSet;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.budget.StepCosts;
 import org.djlplan.memplan.internal.table.Entry;
+import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -32,8 +33,13 @@ public record KernelTrials(StepCosts costs, List<Faster> faster, List<Entry.Wron
 
     /** Returns whether some steps were tried. */
     public boolean tried(SortedSet<Integer> steps) {
+        return candidates().anyMatch(candidate -> candidate.operators().equals(steps));
+    }
+
+    /** Returns the candidates of all rows. */
+    Stream<Candidate> candidates() {
         return Stream.concat(faster.stream().map(Faster::entry), wrong.stream())
-                .anyMatch(entry -> entry.candidate().operators().equals(steps));
+                .map(Entry::candidate);
     }
 
     /**

@@ -35,6 +35,7 @@ import org.djlplan.memplan.internal.store.Fingerprints;
 import org.djlplan.memplan.internal.store.KeptCopies;
 import org.djlplan.memplan.internal.store.KeptCopies.Found;
 import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.thirdparty.guava.base.Stopwatch;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -129,8 +130,7 @@ public final class StreamedCopies implements AutoCloseable {
             throws IOException, UnplannableException, BudgetTooSmallException {
         // Computed before the file is read, so that the copy is certain to be of this content.
         Fingerprint fingerprint = loaded.fingerprint();
-        try (MappedFile mapping = loaded.map();
-                CopyProgress progress = new CopyProgress(original.getFileName().toString())) {
+        try (MappedFile mapping = loaded.map()) {
             TfLiteFile inFile =
                     Dequantize.constants(TfLiteReader.read(mapping.bytes(), original.toString()));
             TfLiteFile model = shapes.isEmpty() ? inFile : shaped(inFile, shapes);
@@ -151,12 +151,10 @@ public final class StreamedCopies implements AutoCloseable {
                             found -> isCopy(found, sliced),
                             quotaBytes(sliced),
                             file -> {
-                                OptionalLong derived =
-                                        make(file, sliced, mapping, progress, thread);
+                                OptionalLong derived = make(file, sliced, mapping, thread);
                                 loaded.requireUnwritten(fingerprint, mapping);
                                 return derived;
                             });
-            progress.finish();
             return new StreamedModel(
                     original,
                     fingerprint,
@@ -256,31 +254,23 @@ public final class StreamedCopies implements AutoCloseable {
         }
     }
 
-    private long quotaBytes(SlicedModel sliced) {
-        return QUOTA_IN_COPIES * (mostBytes(sliced) + SLACK_BYTES);
-    }
-
     /** Kernels derive at most as much data as the weights have. */
-    private long mostBytes(SlicedModel sliced) {
+    private long quotaBytes(SlicedModel sliced) {
         long weightBytes = sliced.file().buffers().stream().mapToLong(TfLiteBytes::sizeBytes).sum();
-        return threads == 1 ? weightBytes : 2 * weightBytes;
+        return QUOTA_IN_COPIES * ((threads == 1 ? 1 : 2) * weightBytes + SLACK_BYTES);
     }
 
-    private OptionalLong make(
-            Path file,
-            SlicedModel sliced,
-            MappedFile mapping,
-            CopyProgress progress,
-            Executor thread)
+    private OptionalLong make(Path file, SlicedModel sliced, MappedFile mapping, Executor thread)
             throws IOException {
         logger.info(
                 "{}: making a copy to load weights from, once (at most {} MB beside the model)",
                 original.getFileName(),
                 quotaBytes(sliced) / 1_000_000);
-        progress.begin(file, mostBytes(sliced));
+        Stopwatch watch = Stopwatch.createStarted();
         OptionalLong derivedBegin =
-                new CopyWriter(original, threads).write(file, sliced, mapping, progress, thread);
+                new CopyWriter(original, threads).write(file, sliced, mapping, thread);
         ProcessMemory.trim();
+        logger.info("{}: the copy is made, in {}", original.getFileName(), watch);
         return derivedBegin;
     }
 

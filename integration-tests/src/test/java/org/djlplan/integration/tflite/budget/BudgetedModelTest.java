@@ -12,9 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.support.BudgetModels;
+import org.djlplan.integration.support.StreamedOnly;
 import org.djlplan.integration.tflite.budget.Budgeted.Answers;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.Budget;
@@ -42,8 +44,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the delegation of a model whose budget has room for the whole model. */
-class WholeModelTest {
+/** Tests a model whose budget follows the container's limit, or has room for the whole model. */
+class BudgetedModelTest {
 
     private static final long CONTAINER_BYTES = 10_000_000_000L;
 
@@ -84,6 +86,35 @@ class WholeModelTest {
                                 nanos::get));
     }
 
+    /** Leaves these bytes free in the container, and lets a second pass. */
+    private void leave(long bytes) {
+        freeBytes.set(bytes);
+        nanos.addAndGet(2_000_000_000L);
+    }
+
+    @Test
+    void predict_containerTooFull_keepsBudgetAndWarnsOnce() throws Exception {
+        long budgetBytes = Budgeted.leastBytes(file, 1) + 2_000_000;
+        long enoughBytes = budgetBytes + CONTAINER_BYTES / 20;
+        leave(enoughBytes);
+        try (LogCapture log = new LogCapture();
+                BudgetedModel model = open("auto", new StreamedOnly(Optional.empty()))) {
+            assertEquals(budgetBytes, report(model).budgetBytes());
+            for (int i = 0; i < 3; i++) {
+                leave(-20_000_000);
+                assertAnswers(model);
+            }
+            assertEquals(budgetBytes, report(model).budgetBytes());
+            assertEquals(1, log.ours("WARN").size(), () -> log.lines().toString());
+            assertTrue(log.ours("WARN").get(0).contains("keeps its previous budget"));
+            // The bytes as before, plus those that the model itself uses.
+            leave(enoughBytes);
+            assertAnswers(model);
+            assertTrue(report(model).budgetBytes() > budgetBytes, report(model).toString());
+            assertFalse(report(model).isWhole());
+        }
+    }
+
     private void assertAnswers(BudgetedModel model) {
         assertAnswers(model, 0);
     }
@@ -121,8 +152,7 @@ class WholeModelTest {
                 BudgetedModel model = open("auto", new Failing())) {
             assertFalse(report(model).isWhole());
             for (int i = 0; i < 3; i++) {
-                freeBytes.set(CONTAINER_BYTES / 2);
-                nanos.addAndGet(2_000_000_000L);
+                leave(CONTAINER_BYTES / 2);
                 assertAnswers(model);
             }
             assertFalse(report(model).isWhole());
@@ -134,12 +164,17 @@ class WholeModelTest {
     }
 
     /** Delegates nothing, and records the limits that it was given. */
-    private record Listing(List<Long> limits) implements BudgetedModel.Delegations {
+    private record Listing(List<Long> limits, ServedDelegation delegation)
+            implements BudgetedModel.Delegations {
+
+        Listing(List<Long> limits) {
+            this(limits, new InCpuKernels());
+        }
 
         @Override
         public Optional<ServedDelegation> whole(long budgetBytes) {
             limits.add(budgetBytes);
-            return Optional.of(new InCpuKernels());
+            return Optional.of(delegation);
         }
 
         @Override
@@ -168,6 +203,24 @@ class WholeModelTest {
         @Override
         public DelegationChoice first(Graph graph, String identity) {
             return new DelegationChoice(Candidate.cpu(1), Origin.STORED, "it is so");
+        }
+    }
+
+    @Test
+    void isSettled_servedWholeAndDelegationIsMeasured_isFalseUntilItIs() throws Exception {
+        AtomicBoolean settled = new AtomicBoolean();
+        ServedDelegation measuring =
+                new InCpuKernels() {
+                    @Override
+                    public boolean isSettled() {
+                        return settled.get();
+                    }
+                };
+        try (BudgetedModel model = open("1GB", new Listing(new ArrayList<>(), measuring))) {
+            assertTrue(report(model).isWhole());
+            assertFalse(model.isSettled());
+            settled.set(true);
+            assertTrue(model.isSettled());
         }
     }
 
