@@ -1,15 +1,21 @@
 package org.djlplan.cli;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.study.search.ExactSearch;
 import org.djlplan.study.search.SearchLimits;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import org.djlplan.thirdparty.guava.io.MoreFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -22,7 +28,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "bench-planner",
         description = "Compare quality and time of every strategy, as a table.")
-public final class BenchPlannerCommand implements Callable<Integer> {
+final class BenchPlannerCommand implements Callable<Integer> {
 
     /** For larger problems the strategies of the table and the validator take too long. */
     private static final int MOST_UNITS = 1_000_000;
@@ -41,6 +47,7 @@ public final class BenchPlannerCommand implements Callable<Integer> {
             names = "--units",
             paramLabel = "N",
             split = ",",
+            converter = Parsed.Positive.class,
             description =
                     "Sizes of generated problems, for curves of cost (default:"
                             + " 100,1000,10000,100000).")
@@ -58,6 +65,7 @@ public final class BenchPlannerCommand implements Callable<Integer> {
             names = "--repeat",
             paramLabel = "N",
             defaultValue = "5",
+            converter = Parsed.Positive.class,
             description =
                     "Number of runs after a warm-up for the median (default: 5); fewer if "
                             + "they take more than 10 seconds together.")
@@ -66,7 +74,7 @@ public final class BenchPlannerCommand implements Callable<Integer> {
     @Option(
             names = "--warm-up",
             paramLabel = "TIME",
-            converter = DurationConverter.class,
+            converter = Parsed.Time.class,
             defaultValue = "200ms",
             description =
                     "How long each strategy runs before it is timed, so that its code is "
@@ -83,67 +91,146 @@ public final class BenchPlannerCommand implements Callable<Integer> {
     @Option(
             names = "--capacity",
             paramLabel = "BYTES",
+            converter = Parsed.Bytes.class,
             description = "The capacity in bytes that plans must fit into; for --techniques.")
     private Long capacityBytes;
 
     @Option(
             names = "--time-limit",
             paramLabel = "TIME",
-            converter = DurationConverter.class,
+            converter = Parsed.Time.class,
             description = "How long each search for --techniques may take (default: 10s).")
     private Duration timeLimit;
 
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
-    @Override
-    public Integer call() throws IOException {
-        checkUsage();
-        PlannerBenchOutput output = techniques ? searchFiles() : planAll();
-        PrintWriter printer = spec.commandLine().getOut();
-        printer.println(json ? output.toJson() : output.toText());
-        printer.flush();
-        return output.valid() ? ExitCode.OK : ExitCode.SOFTWARE;
+    /**
+     * Output of the command; the fields are those of its JSON.
+     *
+     * @param repeat requested number of repetitions
+     * @param results one per instance and strategy
+     * @param curves one per kind of generated instance and strategy
+     * @param techniques one per instance and technique of the search
+     */
+    private record Output(
+            int repeat,
+            List<PlannerBench.Row> results,
+            List<PlannerBench.CostCurve> curves,
+            List<PlannerBench.SearchRow> techniques) {
+
+        String toText() {
+            TextTable rows =
+                    new TextTable(
+                            true,
+                            "instance",
+                            "units",
+                            "strategy",
+                            "bytes",
+                            "% > bound",
+                            "median ms",
+                            "runs",
+                            "");
+            for (PlannerBench.Row row : results) {
+                rows.row(
+                        row.instance(),
+                        Integer.toString(row.units()),
+                        row.strategy(),
+                        Long.toString(row.totalBytes()),
+                        Figures.format("%.3f", row.percentAboveBound()),
+                        Figures.format("%.3f", row.medianMillis()),
+                        Integer.toString(row.runs()),
+                        row.valid() ? "" : "INVALID");
+            }
+            TextTable growth =
+                    new TextTable(false, "cost curve of", "strategy", "units", "exponent");
+            for (PlannerBench.CostCurve curve : curves) {
+                growth.row(
+                        curve.instance(),
+                        curve.strategy(),
+                        curve.fromUnits() + "-" + curve.toUnits(),
+                        Figures.format("%.2f", curve.exponent()));
+            }
+            TextTable searches =
+                    new TextTable(
+                            true,
+                            "instance",
+                            "search without",
+                            "seconds",
+                            "nodes",
+                            "bytes",
+                            "fits");
+            for (PlannerBench.SearchRow row : techniques) {
+                searches.row(
+                        row.instance(),
+                        row.without(),
+                        Figures.format("%.3f", row.seconds()),
+                        Long.toString(row.nodes()),
+                        Long.toString(row.totalBytes()),
+                        row.fits() ? "yes" : "no");
+            }
+            return Stream.of(rows, growth, searches)
+                    .filter(table -> table.rows().size() > 1)
+                    .map(TextTable::text)
+                    .collect(Collectors.joining("\n"));
+        }
     }
 
-    private PlannerBenchOutput planAll() throws IOException {
+    @Override
+    public Integer call() throws IOException {
+        try {
+            checkUsage();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+        Output output = techniques ? searchFiles() : planAll();
+        PrintWriter printer = spec.commandLine().getOut();
+        printer.print(json ? Json.pretty(Json.tree(output)) + "\n" : output.toText());
+        printer.flush();
+        return output.results().stream().allMatch(PlannerBench.Row::valid)
+                ? ExitCode.OK
+                : ExitCode.SOFTWARE;
+    }
+
+    private Output planAll() throws IOException {
         PlannerBench bench = new PlannerBench(repeat, warmUp);
         List<PlannerBench.Row> rows = new ArrayList<>();
         for (PlannerBench.Instance instance : files.isEmpty() ? generated() : read()) {
             rows.addAll(bench.rows(instance));
         }
-        List<CostCurve> curves = files.isEmpty() ? CostCurve.of(rows) : List.of();
-        return new PlannerBenchOutput(repeat, rows, curves, List.of());
+        return new Output(
+                repeat,
+                rows,
+                files.isEmpty() ? PlannerBench.CostCurve.of(rows) : List.of(),
+                List.of());
     }
 
-    private PlannerBenchOutput searchFiles() throws IOException {
-        Duration limit = timeLimit == null ? Duration.ofSeconds(10) : timeLimit;
-        PlannerBench.Techniques bench =
-                new PlannerBench.Techniques(
-                        SearchLimits.ofTime(limit, Runtime.getRuntime().availableProcessors()),
-                        capacityBytes);
-        List<PlannerBench.Instance> instances = read();
+    private Output searchFiles() throws IOException {
+        SearchLimits limits =
+                SearchLimits.ofTime(
+                                timeLimit == null ? Duration.ofSeconds(10) : timeLimit,
+                                Machine.cores())
+                        .withCapacityBytes(capacityBytes);
+        List<PlannerBench.SearchRow> rows = new ArrayList<>();
         int most = new ExactSearch().largestProblem();
-        for (PlannerBench.Instance instance : instances) {
+        for (PlannerBench.Instance instance : read()) {
             int size = instance.problem().units().size();
             if (size > most) {
                 throw new Failure(
                         "%s has %d units, the search admits %d"
                                 .formatted(instance.name(), size, most));
             }
+            rows.addAll(PlannerBench.search(instance, limits, capacityBytes));
         }
-        List<PlannerBench.Techniques.SearchRow> rows = new ArrayList<>();
-        instances.forEach(instance -> rows.addAll(bench.rows(instance)));
-        return new PlannerBenchOutput(1, List.of(), List.of(), rows);
+        return new Output(1, List.of(), List.of(), rows);
     }
 
     private List<PlannerBench.Instance> read() throws IOException {
         List<PlannerBench.Instance> instances = new ArrayList<>();
         for (Path file : files) {
-            String name = file.getFileName().toString();
             instances.add(
                     new PlannerBench.Instance(
-                            name.substring(0, name.length() - ".csv".length()),
+                            MoreFiles.getNameWithoutExtension(file),
                             PlanInput.readCsv(file).variants().get(0)));
         }
         return instances;
@@ -155,49 +242,32 @@ public final class BenchPlannerCommand implements Callable<Integer> {
         List<PlannerBench.Instance> instances = new ArrayList<>();
         for (GeneratedProblems kind :
                 kinds.isEmpty() ? List.of(GeneratedProblems.values()) : kinds) {
-            sizes.stream()
-                    .distinct()
-                    .sorted(Comparator.naturalOrder())
-                    .map(size -> kind.problem(size, GeneratedProblems.SEED))
-                    .map(problem -> new PlannerBench.Instance(kind.label(), problem))
-                    .forEach(instances::add);
+            for (int size : ImmutableSortedSet.copyOf(sizes)) {
+                instances.add(
+                        new PlannerBench.Instance(
+                                kind.label(), kind.problem(size, GeneratedProblems.SEED)));
+            }
         }
         return instances;
     }
 
     private void checkUsage() {
-        for (Path file : files) {
-            if (!PlanInput.isCsv(file)) {
-                throw usage("'" + file + "' is no .csv file");
-            }
-        }
-        if (!files.isEmpty() && !(units.isEmpty() && kinds.isEmpty())) {
-            throw usage("--units and --kind are for generated problems, not for files");
-        }
-        for (int size : units) {
-            if (size < 1 || size > MOST_UNITS) {
-                throw usage("--units must be between 1 and " + MOST_UNITS + ": " + size);
-            }
-        }
-        if (repeat < 1) {
-            throw usage("--repeat must be at least 1: " + repeat);
-        }
-        checkTechniques();
-    }
-
-    private void checkTechniques() {
-        if (!techniques && (capacityBytes != null || timeLimit != null)) {
-            throw usage("--capacity and --time-limit are for --techniques");
-        }
-        if (techniques && (files.isEmpty() || capacityBytes == null)) {
-            throw usage("--techniques needs files and --capacity");
-        }
-        if (capacityBytes != null && capacityBytes < 0) {
-            throw usage("--capacity must not be negative: " + capacityBytes);
-        }
-    }
-
-    private ParameterException usage(String problem) {
-        return new ParameterException(spec.commandLine(), problem);
+        files.forEach(file -> checkArgument(PlanInput.isCsv(file), "'%s' is no .csv file", file));
+        checkArgument(
+                files.isEmpty() || (units.isEmpty() && kinds.isEmpty()),
+                "--units and --kind are for generated problems, not for files");
+        units.forEach(
+                size ->
+                        checkArgument(
+                                size <= MOST_UNITS,
+                                "--units must be at most %s: %s",
+                                MOST_UNITS,
+                                size));
+        checkArgument(
+                techniques || (capacityBytes == null && timeLimit == null),
+                "--capacity and --time-limit are for --techniques");
+        checkArgument(
+                !techniques || (!files.isEmpty() && capacityBytes != null),
+                "--techniques needs files and --capacity");
     }
 }

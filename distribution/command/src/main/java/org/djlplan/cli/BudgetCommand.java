@@ -10,13 +10,11 @@ import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.report.WeightIo;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** {@code djlplan budget}: runs a model with smaller and smaller budgets. */
 @Command(
@@ -97,39 +95,35 @@ final class BudgetCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         out.print(json ? table.json() + "\n" : table.text());
         out.flush();
-        List<String> complaints =
+        return Failure.complain(
+                err,
                 table.complaints(
                         mode == RunMode.DELEGATED
                                 ? DELEGATED_ERROR
-                                : options.engine() == EngineKind.PYTORCH ? PYTORCH_ERROR : 0);
-        complaints.forEach(line -> err.println("djlplan: " + line));
-        err.flush();
-        return complaints.isEmpty() ? 0 : 1;
+                                : options.engine() == EngineKind.PYTORCH ? PYTORCH_ERROR : 0));
     }
 
     /** Parses a budget. */
-    static final class WantedConverter implements ITypeConverter<BudgetSweep.Wanted> {
-        @Override
-        public BudgetSweep.Wanted convert(String text) {
-            try {
-                return BudgetSweep.Wanted.parse(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
+    static final class WantedConverter extends Parsed<BudgetSweep.Wanted> {
+
+        WantedConverter() {
+            super(BudgetSweep.Wanted::parse);
         }
     }
 
     /** Parses the mode in which weights are read. */
-    static final class IoConverter implements ITypeConverter<WeightIo> {
-        @Override
-        public WeightIo convert(String text) {
-            return WeightIo.of(text)
-                    .orElseThrow(
-                            () ->
-                                    new TypeConversionException(
-                                            "expected auto, cached, mmap or direct, not '"
-                                                    + text
-                                                    + "'"));
+    private static final class IoConverter extends Parsed<WeightIo> {
+
+        IoConverter() {
+            super(
+                    text ->
+                            WeightIo.of(text)
+                                    .orElseThrow(
+                                            () ->
+                                                    new IllegalArgumentException(
+                                                            "expected auto, cached, mmap or direct,"
+                                                                    + " not '%s'"
+                                                                            .formatted(text))));
         }
     }
 }

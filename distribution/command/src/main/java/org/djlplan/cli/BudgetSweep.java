@@ -2,7 +2,6 @@ package org.djlplan.cli;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.gson.JsonArray;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
+import org.djlplan.cli.OutputDifference.Written;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.OptionKey;
@@ -73,9 +73,9 @@ final class BudgetSweep {
     /**
      * The stock engine.
      *
-     * @param peakBytes peak of the resident set above the idle process
+     * @param peakAboveIdleBytes peak of the resident set above the idle process
      */
-    record Stock(long peakBytes, double medianMillis) {}
+    record Stock(long peakAboveIdleBytes, double medianMillis) {}
 
     /**
      * A budget and its result.
@@ -113,34 +113,38 @@ final class BudgetSweep {
     /**
      * Result: the model ran in this budget.
      *
-     * @param firstPeakBytes peak of the resident set above the idle process, for the first load
-     * @param peakBytes the same for a later load
+     * @param firstLoadPeakAboveIdleBytes peak of the resident set above the idle process, for the
+     *     first load
+     * @param peakAboveIdleBytes the same for a later load
      * @param warm latency relative to stock's, with the weights in the page cache
      * @param cold latency relative to stock's, with the weights only on disk
-     * @param grouped the run in a control group, which starts with the weights only on disk; empty
-     *     if no group can be created
+     * @param group the run in a control group, which starts with the weights only on disk; empty if
+     *     no group can be created
      * @param difference of the outputs from the reference outputs
      * @param report the model's own report; empty if it has no budget
      * @param weights predicted times at which weights are in memory; empty if all are in memory all
      *     the time
-     * @param unplanned why the model ran as stock; empty if it did not
+     * @param unplannedReason why the model ran as stock; empty if it did not
      */
     record Measured(
-            OptionalLong firstPeakBytes,
-            OptionalLong peakBytes,
+            OptionalLong firstLoadPeakAboveIdleBytes,
+            OptionalLong peakAboveIdleBytes,
             MedianRatio warm,
             MedianRatio cold,
-            Optional<Grouped> grouped,
+            Optional<Grouped> group,
             OutputDifference difference,
             Optional<BudgetReport> report,
             Optional<ResidentWeights> weights,
-            Optional<String> unplanned)
+            Optional<String> unplannedReason)
             implements Outcome {
 
         /** Returns the highest of the peaks. */
         OptionalLong highestBytes() {
-            return firstPeakBytes.isPresent() && peakBytes.isPresent()
-                    ? OptionalLong.of(Math.max(firstPeakBytes.getAsLong(), peakBytes.getAsLong()))
+            return firstLoadPeakAboveIdleBytes.isPresent() && peakAboveIdleBytes.isPresent()
+                    ? OptionalLong.of(
+                            Math.max(
+                                    firstLoadPeakAboveIdleBytes.getAsLong(),
+                                    peakAboveIdleBytes.getAsLong()))
                     : OptionalLong.empty();
         }
     }
@@ -148,11 +152,12 @@ final class BudgetSweep {
     /**
      * A run in a limited control group.
      *
-     * @param limitBytes the group's limit in addition to the memory of the idle process
+     * @param limitAboveIdleBytes the group's limit in addition to the memory of the idle process
+     * @param killed whether the process needed more
      * @param ratio latency relative to stock's, which runs without a limit; empty if the process
      *     was killed
      */
-    record Grouped(long limitBytes, Optional<MedianRatio> ratio) {}
+    record Grouped(long limitAboveIdleBytes, boolean killed, Optional<MedianRatio> ratio) {}
 
     /** All measurements, in the order of the requested budgets. */
     record Result(Stock stock, Optional<OutputDifference> lost, List<Row> rows) {
@@ -251,8 +256,7 @@ final class BudgetSweep {
                     worker(WorkerProcess.Contestant.of(RunMode.STOCK), options, List.of());
             closer.register(worker::close);
             worker.awaitLoaded();
-            Path outputs = folder.resolve("stock");
-            JsonArray layout = worker.writeOutputs(outputs);
+            Written outputs = worker.writeOutputs(folder.resolve("stock"));
             worker.warmUp();
             long[] nanos = worker.time(options.effort().iterations());
             RunFigures figures = worker.figures();
@@ -262,8 +266,7 @@ final class BudgetSweep {
                                     () -> new Failure("peaks of memory cannot be measured here"));
             Stock alone = new Stock(peakBytes, new Statistics(nanos).medianMillis());
             Partner stock =
-                    new Partner(
-                            worker, new ReferenceOutputs(options, folder, outputs, layout), folder);
+                    new Partner(worker, new ReferenceOutputs(options, folder, outputs), folder);
             List<Row> rows = new ArrayList<>();
             for (Wanted wanted : budgets) {
                 rows.add(row(wanted.name(), wanted.bytes(peakBytes), stock));
@@ -295,10 +298,10 @@ final class BudgetSweep {
         try {
             news.accept(title + ": slicing, first load");
             OptionalLong firstPeakBytes = firstLoad(inside);
-            news.accept(title + ": in turns with stock");
-            Measured free = free(inside, firstPeakBytes, stock);
             news.accept(title + ": in a control group");
-            return new Row(name, bytes, grouped(inside, bytes, free, stock));
+            Optional<Grouped> group = grouped(inside, bytes, stock);
+            news.accept(title + ": in turns with stock");
+            return new Row(name, bytes, measured(inside, firstPeakBytes, group, stock));
         } catch (Failure.TooSmall e) {
             return new Row(
                     name, bytes, new Refused(e.getMessage(), OptionalLong.of(e.leastBytes())));
@@ -318,7 +321,8 @@ final class BudgetSweep {
         }
     }
 
-    private Measured free(RunOptions inside, OptionalLong firstPeakBytes, Partner stock)
+    private Measured measured(
+            RunOptions inside, OptionalLong firstPeakBytes, Optional<Grouped> group, Partner stock)
             throws IOException {
         try (WorkerProcess worker = worker(WorkerProcess.Contestant.of(mode), inside, List.of())) {
             worker.awaitLoaded();
@@ -333,7 +337,7 @@ final class BudgetSweep {
                     peak(figures),
                     warm,
                     cold,
-                    Optional.empty(),
+                    group,
                     difference,
                     report,
                     worker.residentWeights(),
@@ -341,14 +345,13 @@ final class BudgetSweep {
         }
     }
 
-    private Measured grouped(RunOptions inside, long bytes, Measured free, Partner stock)
+    private Optional<Grouped> grouped(RunOptions inside, long bytes, Partner stock)
             throws IOException {
         Optional<MemoryGroup> made = MemoryGroup.make();
         if (made.isEmpty()) {
-            return free;
+            return Optional.empty();
         }
         long limitBytes = (long) (bytes * (1 + TOLERANCE));
-        Optional<MedianRatio> ratio;
         try (MemoryGroup group = made.get();
                 WorkerProcess worker =
                         worker(
@@ -360,20 +363,11 @@ final class BudgetSweep {
             group.limit(group.usedBytes() - group.reclaimableBytes() + limitBytes);
             worker.load();
             worker.warmUp();
-            ratio = Optional.of(stock.race(worker, () -> {}));
+            MedianRatio ratio = stock.race(worker, () -> {});
+            return Optional.of(new Grouped(limitBytes, false, Optional.of(ratio)));
         } catch (Failure.OutOfMemory e) {
-            ratio = Optional.empty();
+            return Optional.of(new Grouped(limitBytes, true, Optional.empty()));
         }
-        return new Measured(
-                free.firstPeakBytes(),
-                free.peakBytes(),
-                free.warm(),
-                free.cold(),
-                Optional.of(new Grouped(limitBytes, ratio)),
-                free.difference(),
-                free.report(),
-                free.weights(),
-                free.unplanned());
     }
 
     private static OptionalLong peak(RunFigures figures) {
@@ -384,7 +378,7 @@ final class BudgetSweep {
 
     private WorkerProcess worker(
             WorkerProcess.Contestant contestant, RunOptions of, List<String> starter) {
-        return WorkerProcess.start(contestant, of, StepNews.ofWorker(), starter, false);
+        return WorkerProcess.start(contestant, of, Optional.empty(), starter, false);
     }
 
     /** The stock engine's process, with which other processes take turns. */
@@ -405,11 +399,10 @@ final class BudgetSweep {
         }
 
         OutputDifference difference(WorkerProcess other) throws IOException {
-            Path theirs = folder.resolve("other");
-            JsonArray theirLayout = other.writeOutputs(theirs);
-            OutputDifference difference = reference.difference(theirs, theirLayout);
+            Written theirs = other.writeOutputs(folder.resolve("other"));
+            OutputDifference difference = reference.difference(theirs);
             return !difference.identical() && reference.check()
-                    ? reference.difference(theirs, theirLayout)
+                    ? reference.difference(theirs)
                     : difference;
         }
 

@@ -1,14 +1,11 @@
 package org.djlplan.cli;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
-import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonPrimitive;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.djlplan.cli.BudgetSweep.Grouped;
 import org.djlplan.cli.BudgetSweep.Measured;
@@ -53,26 +50,24 @@ final class BudgetTable {
         table.row(
                 "stock",
                 "",
-                megabytes(result.stock().peakBytes()),
+                megabytes(result.stock().peakAboveIdleBytes()),
                 "",
                 "",
-                String.format(Locale.ROOT, "%.3f ms", result.stock().medianMillis()));
+                Figures.format("%.3f ms", result.stock().medianMillis()));
         List<String> notes = new ArrayList<>();
         result.lost().map(ReferenceOutputs::sentence).ifPresent(notes::add);
         for (Row row : result.rows()) {
             if (row.outcome() instanceof Measured measured) {
                 table.row(cells(row, measured));
-                measured.unplanned()
+                measured.unplannedReason()
                         .ifPresent(why -> notes.add(row.name() + ": runs as stock: " + why));
             } else if (row.outcome() instanceof Refused refused) {
                 table.row(row.name(), megabytes(row.bytes()));
                 notes.add(row.name() + ": " + refused.why());
             }
         }
-        StringBuilder text = new StringBuilder();
-        text.append(options.modelName()).append(" (").append(options.engine());
-        options.threads().ifPresent(n -> text.append(", threads: ").append(n));
-        text.append("), MB above the idle runtime\n").append(table.text());
+        StringBuilder text = new StringBuilder(options.title(""));
+        text.append(", MB above the idle runtime\n").append(table.text());
         notes.forEach(note -> text.append(TextTable.plain(note)).append('\n'));
         result.leastBytes()
                 .ifPresent(
@@ -91,24 +86,18 @@ final class BudgetTable {
         return new String[] {
             row.name(),
             megabytes(row.bytes()),
-            megabytes(measured.peakBytes()),
-            megabytes(measured.firstPeakBytes()),
+            megabytes(measured.peakAboveIdleBytes()),
+            megabytes(measured.firstLoadPeakAboveIdleBytes()),
             highest.isPresent()
-                    ? String.format(
-                            Locale.ROOT,
+                    ? Figures.format(
                             "%.1f %%",
-                            100.0 * highest.getAsLong() / result.stock().peakBytes())
+                            100.0 * highest.getAsLong() / result.stock().peakAboveIdleBytes())
                     : ABSENT,
             measured.warm().toString(),
             measured.cold().toString(),
-            measured.grouped().map(BudgetTable::inGroup).orElse(ABSENT),
+            measured.group().map(BudgetTable::inGroup).orElse(ABSENT),
             report.filter(r -> r.lastStallNanos().isPresent())
-                    .map(
-                            r ->
-                                    String.format(
-                                            Locale.ROOT,
-                                            "%.1f ms",
-                                            r.lastStallNanos().getAsLong() / MEGA))
+                    .map(r -> Figures.format("%.1f ms", r.lastStallNanos().getAsLong() / MEGA))
                     .orElse(ABSENT),
             report.map(r -> Integer.toString(r.slicedOperators())).orElse(ABSENT),
             report.map(r -> megabytes(r.pinnedBytes())).orElse(ABSENT),
@@ -126,7 +115,7 @@ final class BudgetTable {
     }
 
     private static String megabytes(long bytes) {
-        return String.format(Locale.ROOT, "%.1f", bytes / MEGA);
+        return Figures.format("%.1f", bytes / MEGA);
     }
 
     /** Returns the failed checks: budgets that were exceeded, and outputs that differ. */
@@ -150,7 +139,7 @@ final class BudgetTable {
                                     megabytes(row.bytes()),
                                     megabytes(measured.highestBytes())));
         }
-        if (measured.grouped().filter(grouped -> grouped.ratio().isEmpty()).isPresent()) {
+        if (measured.group().filter(Grouped::killed).isPresent()) {
             complaints.add(
                     row.name() + ": killed in a control group that is charged for files, too");
         }
@@ -165,25 +154,24 @@ final class BudgetTable {
     }
 
     /** Returns all figures, in bytes and milliseconds. */
-    JsonObject json() {
-        JsonObject json = new JsonObject();
-        json.addProperty("model", options.modelName());
-        json.addProperty("engine", options.engine().engineName());
-        json.add(
-                "threads",
-                options.threads().isPresent()
-                        ? new JsonPrimitive(options.threads().getAsInt())
-                        : JsonNull.INSTANCE);
-        JsonObject stock = new JsonObject();
-        stock.addProperty("peakAboveIdleBytes", result.stock().peakBytes());
-        stock.addProperty("medianMillis", result.stock().medianMillis());
-        json.add("stock", stock);
-        JsonArray rows = new JsonArray();
-        result.rows().forEach(row -> rows.add(json(row)));
-        json.add("budgets", rows);
-        json.add("leastBudgetBytes", number(result.leastBytes()));
-        return json;
+    JsonElement json() {
+        return Json.tree(
+                new All(
+                        options.modelName(),
+                        options.engine().engineName(),
+                        options.threads(),
+                        result.stock(),
+                        result.rows().stream().map(BudgetTable::json).toList(),
+                        result.leastBytes()));
     }
+
+    private record All(
+            String model,
+            String engine,
+            OptionalInt threads,
+            BudgetSweep.Stock stock,
+            List<JsonObject> budgets,
+            OptionalLong leastBudgetBytes) {}
 
     private static JsonObject json(Row row) {
         JsonObject json = new JsonObject();
@@ -192,37 +180,12 @@ final class BudgetTable {
         if (row.outcome() instanceof Refused refused) {
             json.addProperty("refused", Strings.nullToEmpty(refused.why()));
         } else if (row.outcome() instanceof Measured measured) {
-            json.add("peakAboveIdleBytes", number(measured.peakBytes()));
-            json.add("firstLoadPeakAboveIdleBytes", number(measured.firstPeakBytes()));
-            json.add("warm", measured.warm().toJson());
-            json.add("cold", measured.cold().toJson());
-            json.add("group", measured.grouped().map(BudgetTable::json).orElse(JsonNull.INSTANCE));
+            JsonObject figures = Json.tree(measured).getAsJsonObject();
+            figures.remove("difference");
+            figures.remove("weights");
+            json.asMap().putAll(figures.asMap());
             json.addProperty("identical", measured.difference().identical());
-            json.add(
-                    "report",
-                    measured.report()
-                            .<JsonElement>map(BudgetFacts::toJson)
-                            .orElse(JsonNull.INSTANCE));
-            json.add(
-                    "unplannedReason",
-                    measured.unplanned()
-                            .<JsonElement>map(JsonPrimitive::new)
-                            .orElse(JsonNull.INSTANCE));
         }
         return json;
-    }
-
-    private static JsonElement json(Grouped grouped) {
-        JsonObject json = new JsonObject();
-        json.addProperty("limitAboveIdleBytes", grouped.limitBytes());
-        json.addProperty("killed", grouped.ratio().isEmpty());
-        json.add(
-                "ratio",
-                grouped.ratio().<JsonElement>map(MedianRatio::toJson).orElse(JsonNull.INSTANCE));
-        return json;
-    }
-
-    private static JsonElement number(OptionalLong bytes) {
-        return bytes.isPresent() ? new JsonPrimitive(bytes.getAsLong()) : JsonNull.INSTANCE;
     }
 }

@@ -1,5 +1,7 @@
 package org.djlplan.cli;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.LinkedHashSet;
@@ -36,8 +38,6 @@ final class CompareCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
 
     @Mixin private RunOptions options = new RunOptions();
-
-    private double tolerance;
 
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
@@ -83,13 +83,7 @@ final class CompareCommand implements Callable<Integer> {
             description =
                     "Relative error of the outputs that is accepted in addition (default: "
                             + "${DEFAULT-VALUE}).")
-    void setTolerance(double tolerance) {
-        if (!(tolerance >= 0)) {
-            throw new ParameterException(
-                    spec.commandLine(), "--tolerance must not be negative: " + tolerance);
-        }
-        this.tolerance = tolerance;
-    }
+    private double tolerance;
 
     @Mixin private DelegationSwitch delegation = new DelegationSwitch();
 
@@ -103,8 +97,6 @@ final class CompareCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Comparer.Extent extent = extent();
         options.check(true, true);
-        checkRivals();
-        delegation.warnIfAbsent(options);
         PrintWriter err = spec.commandLine().getErr();
         Comparison comparison = new Comparer(err).compare(options, extent);
         PrintWriter out = spec.commandLine().getOut();
@@ -114,21 +106,12 @@ final class CompareCommand implements Callable<Integer> {
             out.print(FigureTable.of(comparison));
         }
         out.flush();
-        comparison.complaints().forEach(line -> err.println("djlplan: " + line));
-        err.flush();
-        return comparison.complaints().isEmpty() ? 0 : 1;
-    }
-
-    private void checkRivals() {
-        try {
-            against.forEach(rival -> rival.check(options.engine()));
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), "--against: " + e.getMessage(), e);
-        }
+        return Failure.complain(err, comparison.complaints());
     }
 
     private Comparer.Extent extent() {
         try {
+            against.forEach(rival -> rival.check(options.engine()));
             return new Comparer.Extent(rounds, fresh, against, modes(), tolerance);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
@@ -136,19 +119,10 @@ final class CompareCommand implements Callable<Integer> {
     }
 
     private Set<RunMode> modes() {
-        if (!onlyDelegation) {
-            return delegation.delegates(options)
-                    ? ImmutableSet.of(RunMode.PLANNED, RunMode.DELEGATED)
-                    : ImmutableSet.of(RunMode.PLANNED);
-        }
-        if (delegation.isOff() || !options.mayDelegate()) {
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "--only-delegation is for TFLite and TorchScript models that may be delegated");
-        }
-        if (!PlannedLoading.knowsDelegation()) {
-            throw new Failure("djl-delegation is not on the class path");
-        }
-        return ImmutableSet.of(RunMode.DELEGATED);
+        Set<RunMode> modes = delegation.modes(options);
+        checkArgument(
+                !onlyDelegation || modes.contains(RunMode.DELEGATED),
+                "--only-delegation is for TFLite and TorchScript models that may be delegated");
+        return onlyDelegation ? ImmutableSet.of(RunMode.DELEGATED) : modes;
     }
 }

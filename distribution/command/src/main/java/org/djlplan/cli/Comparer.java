@@ -3,7 +3,6 @@ package org.djlplan.cli;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import ai.djl.util.Progress;
-import com.google.gson.JsonArray;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -13,12 +12,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.djlplan.cli.Comparison.Variant;
 import org.djlplan.cli.OutputDifference.Limit;
+import org.djlplan.cli.OutputDifference.Written;
 import org.djlplan.thirdparty.guava.base.Suppliers;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -64,16 +63,11 @@ final class Comparer {
     /**
      * A process that is ready to be timed.
      *
-     * @param outputs the file with its outputs
-     * @param layout of {@code outputs}
+     * @param outputs its outputs
      * @param figures requested once, after the process was timed
      */
     private record Ready(
-            String name,
-            WorkerProcess worker,
-            Path outputs,
-            JsonArray layout,
-            Supplier<RunFigures> figures) {}
+            String name, WorkerProcess worker, Written outputs, Supplier<RunFigures> figures) {}
 
     /**
      * Compares.
@@ -101,7 +95,9 @@ final class Comparer {
         WorkerProcess.Contestant measuring = WorkerProcess.Contestant.MEASURING;
         try (WorkerProcess worker =
                 WorkerProcess.start(
-                        measuring, options, new MeasuringNews(messages, options.modelName()))) {
+                        measuring,
+                        options,
+                        Optional.of(new MeasuringNews(messages, options.modelName())))) {
             worker.awaitLoaded();
             if (options.engine() == EngineKind.PYTORCH) {
                 // The first prediction measures, because its inputs are needed.
@@ -115,34 +111,14 @@ final class Comparer {
     private ImmutableList<WorkerProcess.Contestant> others(Extent extent) {
         ImmutableList.Builder<WorkerProcess.Contestant> others = ImmutableList.builder();
         for (Rival rival : extent.against()) {
-            rival.environment()
+            rival.contestant()
                     .ifPresentOrElse(
-                            environment ->
-                                    others.add(
-                                            rival.classPath()
-                                                    .map(
-                                                            path ->
-                                                                    contestant(
-                                                                            rival,
-                                                                            environment,
-                                                                            path))
-                                                    .orElseGet(
-                                                            () -> contestant(rival, environment))),
+                            others::add,
                             () ->
                                     messages.println(
                                             rival.name() + " is not available here and left out"));
         }
         return others.build();
-    }
-
-    private static WorkerProcess.Contestant contestant(
-            Rival rival, Map<String, String> environment) {
-        return new WorkerProcess.Contestant(rival.name(), RunMode.STOCK, environment);
-    }
-
-    private static WorkerProcess.Contestant contestant(
-            Rival rival, Map<String, String> environment, String classPath) {
-        return new WorkerProcess.Contestant(rival.name(), RunMode.STOCK, environment, classPath);
     }
 
     private Comparison compareOnce(
@@ -162,8 +138,7 @@ final class Comparer {
             watch.ifPresent(each -> each.begin(Maps.transformValues(byName(all), Ready::worker)));
             time(options.effort().iterations(), extent.rounds(), all);
             watch.ifPresent(RunWatch::end);
-            ImmutableMap.Builder<String, Optional<Comparison.Other>> against =
-                    ImmutableMap.builder();
+            ImmutableMap.Builder<String, Optional<Variant>> against = ImmutableMap.builder();
             for (Rival rival : extent.against()) {
                 Optional<Ready> ready =
                         all.stream().filter(each -> each.name().equals(rival.name())).findFirst();
@@ -173,8 +148,7 @@ final class Comparer {
                                 ? Optional.empty()
                                 : Optional.of(other(stock, ready.get())));
             }
-            ReferenceOutputs reference =
-                    new ReferenceOutputs(options, folder, stock.outputs(), stock.layout());
+            ReferenceOutputs reference = new ReferenceOutputs(options, folder, stock.outputs());
             List<Variant> variants = variants(options, extent, reference, all);
             if (!variants.stream().allMatch(Variant::agrees) && reference.check()) {
                 variants = variants(options, extent, reference, all);
@@ -191,13 +165,13 @@ final class Comparer {
         }
     }
 
-    private static Comparison.Other other(Ready stock, Ready ready) throws IOException {
-        return new Comparison.Other(ready.figures().get(), difference(stock, ready));
-    }
-
-    private static OutputDifference difference(Ready stock, Ready ready) throws IOException {
-        return OutputDifference.between(
-                stock.outputs(), stock.layout(), ready.outputs(), ready.layout());
+    private static Variant other(Ready stock, Ready ready) throws IOException {
+        return new Variant(
+                RunMode.STOCK,
+                ready.figures().get(),
+                OutputDifference.between(stock.outputs(), ready.outputs()),
+                List.of(Limit.IDENTICAL),
+                List.of());
     }
 
     /**
@@ -207,57 +181,38 @@ final class Comparer {
             RunOptions options, Extent extent, ReferenceOutputs reference, List<Ready> all)
             throws IOException {
         List<Variant> variants = new ArrayList<>();
+        Limit tolerance = new Limit(extent.tolerance(), 0);
+        Limit least = Limit.ROUNDING.or(options.limit()).or(tolerance);
+        List<String> types = reference.types();
         for (RunMode mode : extent.modes()) {
             Ready ready = all.get(1 + variants.size());
-            variants.add(variant(options, extent, reference, ready, mode));
+            RunFigures figures = ready.figures().get();
+            List<Limit> limits =
+                    figures.delegation()
+                            .map(report -> DelegationFacts.limits(report, types, least))
+                            .orElse(List.of(tolerance));
+            OutputDifference outputs = reference.difference(ready.outputs());
+            variants.add(new Variant(mode, figures, outputs, limits, types));
         }
         return variants;
-    }
-
-    private static Variant variant(
-            RunOptions options,
-            Extent extent,
-            ReferenceOutputs reference,
-            Ready ready,
-            RunMode mode)
-            throws IOException {
-        RunFigures figures = ready.figures().get();
-        List<String> types = new ArrayList<>();
-        reference
-                .layout()
-                .forEach(each -> types.add(each.getAsJsonObject().get("type").getAsString()));
-        // The layout lists the outputs of each prediction.
-        List<String> once = types.subList(0, types.size() / ModelRun.OUTPUT_SEEDS);
-        Limit tolerance = new Limit(extent.tolerance(), 0);
-        List<Limit> limits =
-                figures.delegation()
-                        .map(
-                                report ->
-                                        DelegationFacts.limits(
-                                                report,
-                                                once,
-                                                Limit.ROUNDING.or(options.limit()).or(tolerance)))
-                        .orElse(List.of(tolerance));
-        OutputDifference outputs = reference.difference(ready.outputs(), ready.layout());
-        return new Variant(mode, figures, outputs, limits, once);
     }
 
     private Ready ready(
             WorkerProcess.Contestant contestant, RunOptions options, Path folder, Closer closer) {
         WorkerProcess worker =
                 WorkerProcess.start(
-                        contestant, options, new MeasuringNews(messages, options.modelName()));
+                        contestant,
+                        options,
+                        Optional.of(new MeasuringNews(messages, options.modelName())));
         closer.register(worker::close);
         worker.awaitLoaded();
-        Path outputs = folder.resolve(contestant.name());
-        JsonArray layout = worker.writeOutputs(outputs);
+        Written outputs = worker.writeOutputs(folder.resolve(contestant.name()));
         worker.warmUp();
         return new Ready(
                 contestant.name(),
                 worker,
                 outputs,
-                layout,
-                Suppliers.memoize(() -> worker.figuresWithStockArena().named(options.modelName())));
+                Suppliers.memoize(worker::figuresWithStockArena));
     }
 
     private static ImmutableMap<String, Ready> byName(List<Ready> all) {

@@ -2,12 +2,9 @@ package org.djlplan.cli;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonPrimitive;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -36,7 +33,7 @@ record Comparison(
         RunFigures stock,
         Optional<OutputDifference> lost,
         List<Variant> variants,
-        Map<String, Optional<Other>> against,
+        Map<String, Optional<Variant>> against,
         List<Comparison> runs) {
 
     /** The figures for which ratios are computed, in the order of the report. */
@@ -106,28 +103,6 @@ record Comparison(
                                                     + OutputDifference.scientific(
                                                             limit().relative())));
         }
-
-        private Variant named(String name) {
-            return new Variant(mode, figures.named(name), outputs, limits, types);
-        }
-    }
-
-    /**
-     * The stock engine in another configuration.
-     *
-     * @param outputs difference from the outputs of the stock run
-     */
-    record Other(RunFigures figures, OutputDifference outputs) {
-
-        private static Other median(List<Other> runs) {
-            return new Other(
-                    RunFigures.median(runs.stream().map(Other::figures).toList()),
-                    OutputDifference.worst(runs.stream().map(Other::outputs).toList()));
-        }
-
-        private Other named(String name) {
-            return new Other(figures.named(name), outputs);
-        }
     }
 
     Comparison {
@@ -148,51 +123,29 @@ record Comparison(
             return runs.get(0);
         }
         Comparison first = runs.get(0);
-        Map<String, Optional<Other>> against =
-                Maps.toMap(
-                        first.against().keySet(),
-                        name ->
-                                first.against().get(name).isEmpty()
-                                        ? Optional.empty()
-                                        : Optional.of(
-                                                Other.median(
-                                                        runs.stream()
-                                                                .map(r -> r.against.get(name).get())
-                                                                .toList())));
-        List<Variant> variants = new ArrayList<>();
-        for (int i = 0; i < first.variants().size(); i++) {
-            int index = i;
-            List<Variant> each = runs.stream().map(run -> run.variants().get(index)).toList();
-            variants.add(
-                    new Variant(
-                            each.get(0).mode(),
-                            RunFigures.median(each.stream().map(Variant::figures).toList()),
-                            OutputDifference.worst(each.stream().map(Variant::outputs).toList()),
-                            each.get(0).limits(),
-                            each.get(0).types()));
-        }
         List<OutputDifference> lost = runs.stream().flatMap(run -> run.lost().stream()).toList();
         return new Comparison(
-                medianOf(runs, Comparison::stock),
+                RunFigures.median(runs.stream().map(Comparison::stock).toList()),
                 lost.isEmpty() ? Optional.empty() : Optional.of(OutputDifference.worst(lost)),
-                variants,
-                against,
+                first.variants().stream()
+                        .map(each -> median(runs, run -> run.variant(each.mode()).get()))
+                        .toList(),
+                Maps.transformEntries(
+                        first.against(),
+                        (name, other) ->
+                                other.map(
+                                        each -> median(runs, run -> run.against.get(name).get()))),
                 runs);
     }
 
-    private static RunFigures medianOf(
-            List<Comparison> runs, Function<Comparison, RunFigures> part) {
-        return RunFigures.median(runs.stream().map(part).toList());
-    }
-
-    /** Returns this comparison under another name of the model. */
-    Comparison named(String name) {
-        return new Comparison(
-                stock.named(name),
-                lost,
-                variants.stream().map(variant -> variant.named(name)).toList(),
-                Maps.transformValues(against, other -> other.map(each -> each.named(name))),
-                runs.stream().map(run -> run.named(name)).toList());
+    private static Variant median(List<Comparison> runs, Function<Comparison, Variant> part) {
+        List<Variant> each = runs.stream().map(part).toList();
+        return new Variant(
+                each.get(0).mode(),
+                RunFigures.median(each.stream().map(Variant::figures).toList()),
+                OutputDifference.worst(each.stream().map(Variant::outputs).toList()),
+                each.get(0).limits(),
+                each.get(0).types());
     }
 
     /** Returns the variant of a mode, if the model ran in that mode. */
@@ -226,9 +179,7 @@ record Comparison(
      * own.
      */
     OptionalDouble ratio(RunMode mode, Figure figure) {
-        return figure == Figure.ARENA && variant(mode).map(Comparison::delegates).orElse(false)
-                ? OptionalDouble.empty()
-                : ratio(mode, figure, run -> run.stockValue(figure));
+        return ratio(mode, figure, run -> run.stockValue(figure));
     }
 
     /**
@@ -236,9 +187,6 @@ record Comparison(
      * conditions as {@link #ratio(RunMode, Figure)}.
      */
     OptionalDouble ratio(RunMode mode, Figure figure, String allocator) {
-        if (figure == Figure.ARENA && variant(mode).map(Comparison::delegates).orElse(false)) {
-            return OptionalDouble.empty();
-        }
         return ratio(
                 mode,
                 figure,
@@ -251,23 +199,23 @@ record Comparison(
 
     private OptionalDouble ratio(
             RunMode mode, Figure figure, Function<Comparison, OptionalDouble> base) {
+        boolean arena = figure == Figure.ARENA;
+        Optional<Variant> variant = variant(mode);
+        if (variant.isEmpty() || (arena && delegates(variant.get()))) {
+            return OptionalDouble.empty();
+        }
         if (!runs.isEmpty()) {
             return Statistics.median(
                     runs.stream().map(run -> run.ratio(mode, figure, base)).toList());
         }
-        Optional<RunFigures> figures = variant(mode).map(Variant::figures);
-        if (figures.isEmpty()) {
-            return OptionalDouble.empty();
-        }
-        OptionalDouble value = figures.get().get(figure);
-        if (figure == Figure.ARENA) {
-            value = sum(value, figures.get().get(Figure.INPUT_OUTPUT));
-        }
+        RunFigures figures = variant.get().figures();
+        OptionalDouble value = figures.get(figure);
+        OptionalDouble more = arena ? figures.get(Figure.INPUT_OUTPUT) : OptionalDouble.of(0);
         OptionalDouble divisor = base.apply(this);
-        if (value.isEmpty() || divisor.isEmpty() || divisor.getAsDouble() == 0) {
-            return OptionalDouble.empty();
-        }
-        return OptionalDouble.of(value.getAsDouble() / divisor.getAsDouble());
+        return value.isEmpty() || more.isEmpty() || divisor.isEmpty() || divisor.getAsDouble() == 0
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(
+                        (value.getAsDouble() + more.getAsDouble()) / divisor.getAsDouble());
     }
 
     private static boolean delegates(Variant variant) {
@@ -299,27 +247,17 @@ record Comparison(
      * run.
      */
     JsonObject toJson() {
+        Optional<OutputDifference> planned = variant(RunMode.PLANNED).map(Variant::outputs);
         JsonObject json = new JsonObject();
         json.add("stock", stock.toJson());
         json.addProperty("stockLosesTensor", lost.isPresent());
         json.add("planned", variantJson(RunMode.PLANNED));
         json.add("delegated", variantJson(RunMode.DELEGATED));
-        Optional<Variant> planned = variant(RunMode.PLANNED);
         json.add("ratios", ratios(figure -> ratio(RunMode.PLANNED, figure)));
-        json.add(
-                "identical",
-                planned.<JsonElement>map(each -> new JsonPrimitive(each.outputs().identical()))
-                        .orElse(JsonNull.INSTANCE));
-        json.add(
-                "maxRelativeError",
-                planned.map(each -> element(each.outputs().maxRelativeError()))
-                        .orElse(JsonNull.INSTANCE));
-        JsonObject others = new JsonObject();
-        against.forEach((name, figures) -> others.add(name, other(name, figures)));
-        json.add("against", others);
-        JsonArray each = new JsonArray();
-        runs.forEach(run -> each.add(run.toJson()));
-        json.add("runs", each);
+        json.add("identical", Json.tree(planned.map(OutputDifference::identical)));
+        json.add("maxRelativeError", Json.tree(planned.map(OutputDifference::maxRelativeError)));
+        json.add("against", Json.tree(Maps.transformEntries(against, this::other)));
+        json.add("runs", Json.tree(runs.stream().map(Comparison::toJson).toList()));
         return json;
     }
 
@@ -328,18 +266,16 @@ record Comparison(
         if (variant.isEmpty()) {
             return JsonNull.INSTANCE;
         }
-        OutputDifference outputs = variant.get().outputs();
         JsonObject json = variant.get().figures().toJson();
         json.add("ratios", ratios(figure -> ratio(mode, figure)));
-        json.addProperty("identical", outputs.identical());
-        json.add("maxRelativeError", element(outputs.maxRelativeError()));
+        addDifference(json, variant.get().outputs());
         json.addProperty("limit", variant.get().limit().relative());
         json.addProperty("limitSteps", variant.get().limit().steps());
         json.addProperty("agrees", variant.get().agrees());
         return json;
     }
 
-    private JsonElement other(String name, Optional<Other> run) {
+    private JsonElement other(String name, Optional<Variant> run) {
         if (run.isEmpty()) {
             return JsonNull.INSTANCE;
         }
@@ -349,24 +285,18 @@ record Comparison(
         if (main().mode() != RunMode.DELEGATED && variant(RunMode.DELEGATED).isPresent()) {
             json.add("delegatedRatios", ratios(figure -> ratio(RunMode.DELEGATED, figure, name)));
         }
-        json.addProperty("identical", run.get().outputs().identical());
-        json.add("maxRelativeError", element(run.get().outputs().maxRelativeError()));
+        addDifference(json, run.get().outputs());
         return json;
+    }
+
+    private static void addDifference(JsonObject json, OutputDifference outputs) {
+        json.addProperty("identical", outputs.identical());
+        json.add("maxRelativeError", Json.tree(outputs.maxRelativeError()));
     }
 
     private static JsonObject ratios(Function<Figure, OptionalDouble> source) {
         JsonObject ratios = new JsonObject();
-        RATIOS.forEach(figure -> ratios.add(figure.key(), element(source.apply(figure))));
+        RATIOS.forEach(figure -> ratios.add(figure.key(), Json.tree(source.apply(figure))));
         return ratios;
-    }
-
-    private static OptionalDouble sum(OptionalDouble a, OptionalDouble b) {
-        return a.isPresent() && b.isPresent()
-                ? OptionalDouble.of(a.getAsDouble() + b.getAsDouble())
-                : OptionalDouble.empty();
-    }
-
-    private static JsonElement element(OptionalDouble value) {
-        return value.isPresent() ? new JsonPrimitive(value.getAsDouble()) : JsonNull.INSTANCE;
     }
 }

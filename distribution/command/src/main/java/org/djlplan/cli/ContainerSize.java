@@ -2,10 +2,6 @@ package org.djlplan.cli;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.gson.JsonElement;
-import com.google.gson.JsonNull;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonPrimitive;
 import java.util.Optional;
 
 /**
@@ -30,82 +26,66 @@ record ContainerSize(long runtimeBytes, long heapBytes, long modelBytes, long li
     private static final long LEAST_PART_BYTES = 128 * MIB;
 
     ContainerSize {
-        checkArgument(
-                runtimeBytes >= 0 && heapBytes > 0 && modelBytes >= 0 && limitBytes % MIB == 0,
-                "%s, %s, %s, %s",
-                runtimeBytes,
-                heapBytes,
-                modelBytes,
-                limitBytes);
+        checkArgument(heapBytes > 0, "a heap of %s bytes", heapBytes);
     }
 
     /** Returns the size including a reserve of a twentieth of it. */
     static ContainerSize of(long runtimeBytes, long heapBytes, long modelBytes) {
-        long bytes = runtimeBytes + heapBytes + modelBytes;
         return new ContainerSize(
-                runtimeBytes, heapBytes, modelBytes, wholeMiB(bytes + bytes / RESERVE));
+                        runtimeBytes, heapBytes, modelBytes, runtimeBytes + heapBytes + modelBytes)
+                .larger();
     }
 
-    /** Returns a size larger by a twentieth. */
+    /** Returns a size larger by a twentieth, in whole MiB. */
     ContainerSize larger() {
-        return new ContainerSize(
-                runtimeBytes, heapBytes, modelBytes, wholeMiB(limitBytes + limitBytes / RESERVE));
-    }
-
-    private static long wholeMiB(long bytes) {
-        return mebibytes(bytes) * MIB;
+        long bytes = MIB * mebibytes(limitBytes + limitBytes / RESERVE);
+        return new ContainerSize(runtimeBytes, heapBytes, modelBytes, bytes);
     }
 
     private static long mebibytes(long bytes) {
         return (bytes + MIB - 1) / MIB;
     }
 
-    /** Returns the memory limit of a Kubernetes container. */
-    String kubernetes() {
-        return mebibytes(limitBytes) + "Mi";
-    }
-
-    /** Returns the JVM's option that sets the heap. */
-    String heap() {
-        return "-Xmx" + mebibytes(heapBytes) + "m";
-    }
-
     /**
-     * Returns the JVM's option that results in the same heap by default; empty for small heaps,
-     * because with little memory a JVM takes a larger part of it.
+     * The settings of platforms.
+     *
+     * @param kubernetesLimit memory limit of a Kubernetes container
+     * @param heapOption the JVM's option that sets the heap
+     * @param maxRamOption the JVM's option that results in the same heap by default; empty for
+     *     small heaps, because with little memory a JVM takes a larger part of it
+     * @param sparkMemoryOverhead Spark's {@code spark.executor.memoryOverhead}: everything except
+     *     the heap
+     * @param requiredMemoryMb djl-serving's {@code required_memory_mb}: the memory that the model
+     *     adds to the process
      */
-    Optional<String> maxRam() {
-        return heapBytes < LEAST_PART_BYTES
-                ? Optional.empty()
-                : Optional.of("-XX:MaxRAM=" + HEAP_PART * mebibytes(heapBytes) + "m");
+    record Settings(
+            String kubernetesLimit,
+            String heapOption,
+            Optional<String> maxRamOption,
+            String sparkMemoryOverhead,
+            long requiredMemoryMb) {
+
+        /** Returns the JVM's options for the heap, for people. */
+        String heap() {
+            return heapOption
+                    + maxRamOption
+                            .map(
+                                    option ->
+                                            ", or %s, of which a JVM takes a quarter; with neither"
+                                                            .formatted(option)
+                                                    + " it takes a quarter of the container")
+                            .orElse("; without it a JVM takes at least a quarter of the container");
+        }
     }
 
-    /** Returns Spark's {@code spark.executor.memoryOverhead}: everything except the heap. */
-    String sparkOverhead() {
-        return mebibytes(limitBytes - heapBytes) + "m";
-    }
-
-    /**
-     * Returns djl-serving's {@code required_memory_mb}: the memory that the model adds to the
-     * process.
-     */
-    long requiredMebibytes() {
-        return mebibytes(modelBytes + modelBytes / RESERVE);
-    }
-
-    JsonObject toJson() {
-        JsonObject json = new JsonObject();
-        json.addProperty("runtimeBytes", runtimeBytes);
-        json.addProperty("heapBytes", heapBytes);
-        json.addProperty("modelBytes", modelBytes);
-        json.addProperty("limitBytes", limitBytes);
-        json.addProperty("kubernetesLimit", kubernetes());
-        json.addProperty("heapOption", heap());
-        json.add(
-                "maxRamOption",
-                maxRam().<JsonElement>map(JsonPrimitive::new).orElse(JsonNull.INSTANCE));
-        json.addProperty("sparkMemoryOverhead", sparkOverhead());
-        json.addProperty("requiredMemoryMb", requiredMebibytes());
-        return json;
+    Settings settings() {
+        return new Settings(
+                mebibytes(limitBytes) + "Mi",
+                "-Xmx" + mebibytes(heapBytes) + "m",
+                heapBytes < LEAST_PART_BYTES
+                        ? Optional.empty()
+                        : Optional.of("-XX:MaxRAM=" + HEAP_PART * mebibytes(heapBytes) + "m"),
+                mebibytes(limitBytes - heapBytes) + "m",
+                mebibytes(modelBytes + modelBytes / RESERVE));
     }
 }

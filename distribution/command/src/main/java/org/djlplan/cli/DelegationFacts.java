@@ -1,9 +1,5 @@
 package org.djlplan.cli;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.djlplan.cli.OutputDifference.Limit;
@@ -11,7 +7,7 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.thirdparty.guava.collect.Streams;
 
-/** The delegation section of a model's report, as JSON and in sentences. */
+/** The delegation section of a model's report in sentences. */
 final class DelegationFacts {
 
     private static final String FLOAT = "float";
@@ -22,55 +18,6 @@ final class DelegationFacts {
     private static final String CPU_KERNELS = "CPU kernels: ";
 
     private DelegationFacts() {}
-
-    static JsonObject toJson(DelegationReport report) {
-        JsonObject json = new JsonObject();
-        json.addProperty("delegate", report.delegate());
-        json.addProperty("operators", report.operators());
-        json.addProperty("delegatedOperators", report.delegatedOperators());
-        json.addProperty("kernels", report.partitions());
-        json.addProperty("threads", report.threads());
-        json.addProperty("origin", report.origin().name());
-        json.addProperty("reason", report.reason());
-        json.addProperty("choiceId", report.choiceId());
-        JsonArray outputs = new JsonArray();
-        for (OutputAgreement output : report.outputs()) {
-            JsonObject each = new JsonObject();
-            each.addProperty("output", output.output());
-            each.addProperty("difference", output.difference());
-            each.addProperty("noise", output.noise());
-            each.addProperty("limit", output.limit());
-            outputs.add(each);
-        }
-        json.add("outputs", outputs);
-        json.addProperty("otherShapes", report.otherShapes());
-        return json;
-    }
-
-    /** Reads what {@link #toJson} writes. */
-    static DelegationReport fromJson(JsonObject json) {
-        List<OutputAgreement> outputs = new ArrayList<>();
-        for (JsonElement element : json.getAsJsonArray("outputs")) {
-            JsonObject each = element.getAsJsonObject();
-            outputs.add(
-                    OutputAgreement.of(
-                            each.get("output").getAsString(),
-                            each.get("difference").getAsDouble(),
-                            each.get("noise").getAsDouble(),
-                            each.get("limit").getAsDouble()));
-        }
-        return new DelegationReport(
-                json.get("delegate").getAsString(),
-                json.get("operators").getAsInt(),
-                json.get("delegatedOperators").getAsInt(),
-                json.get("kernels").getAsInt(),
-                json.get("threads").getAsInt(),
-                DelegationReport.Origin.valueOf(json.get("origin").getAsString()),
-                json.get("reason").getAsString(),
-                json.get("choiceId").getAsString(),
-                outputs,
-                json.has("otherShapes") ? json.get("otherShapes").getAsString() : "");
-    }
 
     /** Returns the choices for the shapes in the file and for others, in one line. */
     static String choice(DelegationReport report) {

@@ -1,6 +1,7 @@
 package org.djlplan.cli;
 
-import java.io.PrintWriter;
+import java.util.Set;
+import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -25,10 +26,6 @@ final class DelegationSwitch {
     /** For picocli. */
     DelegationSwitch() {}
 
-    boolean isOff() {
-        return off;
-    }
-
     /**
      * Returns whether delegation is on.
      *
@@ -40,19 +37,13 @@ final class DelegationSwitch {
             throw new ParameterException(
                     spec.commandLine(), "-o delegation.… has no effect: not with --no-delegation");
         }
-        return isWanted(options) && PlannedLoading.knowsDelegation();
-    }
-
-    /** Prints a line if nothing is delegated because djl-delegation is absent. */
-    void warnIfAbsent(RunOptions options) {
-        if (isWanted(options) && !PlannedLoading.knowsDelegation()) {
-            PrintWriter err = spec.commandLine().getErr();
-            err.println("djl-delegation is not on the class path: nothing is delegated");
-            err.flush();
-        }
-    }
-
-    private boolean isWanted(RunOptions options) {
         return !off && options.mayDelegate();
+    }
+
+    /** Returns the modes in which a command compares a model with stock. */
+    Set<RunMode> modes(RunOptions options) {
+        return delegates(options)
+                ? ImmutableSet.of(RunMode.PLANNED, RunMode.DELEGATED)
+                : ImmutableSet.of(RunMode.PLANNED);
     }
 }

@@ -1,10 +1,7 @@
 package org.djlplan.cli;
 
 import ai.djl.engine.Engine;
-import com.google.gson.Gson;
-import com.google.gson.GsonBuilder;
 import com.google.gson.JsonElement;
-import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -27,9 +24,6 @@ import org.djlplan.cli.report.ReportFile;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.study.search.SearchLimits;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableSet;
-import org.djlplan.thirdparty.guava.collect.Streams;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -48,8 +42,6 @@ import picocli.CommandLine.Spec;
         })
 final class DemoCommand implements Callable<Integer> {
 
-    private static final Gson GSON =
-            new GsonBuilder().setPrettyPrinting().serializeNulls().create();
     private static final int ROUNDS = 5;
     private static final String MODEL = "mobilenet_v2.tflite";
     private static final long MODEL_SEED = 1;
@@ -94,44 +86,45 @@ final class DemoCommand implements Callable<Integer> {
                     IntStream.range(0, MobileNetV2.CLASSES)
                             .mapToObj(i -> "class " + i + "\n")
                             .collect(Collectors.joining()));
-            return make(keep);
+            return show(keep.resolve(MODEL));
         }
         try (ScratchFolder folder = ScratchFolder.create("djlplan-demo")) {
-            return make(folder.path());
+            return show(folder.path().resolve(MODEL));
         }
-    }
-
-    private int make(Path folder) throws IOException {
-        Path model = folder.resolve(MODEL);
-        TfLiteWriter.write(MobileNetV2.build(MODEL_SEED), model);
-        return show(model);
     }
 
     private int show(Path model) throws IOException {
+        TfLiteWriter.write(MobileNetV2.build(MODEL_SEED), model);
         RunWatch watch = new RunWatch();
-        Comparison tfLite = compareTfLite(model, watch);
+        PrintWriter err = spec.commandLine().getErr();
+        RunOptions options = RunOptions.of(model.toString(), effort, spec).named(MODEL);
+        Comparison tfLite = compare(options, delegation.modes(options), new Comparer(err, watch));
         Optional<Comparison> pyTorch = comparePyTorch();
-        ImmutableList<Comparison> all =
-                Streams.concat(Stream.of(tfLite), pyTorch.stream())
-                        .collect(ImmutableList.toImmutableList());
+        List<Comparison> all = Stream.concat(Stream.of(tfLite), pyTorch.stream()).toList();
         JsonObject figures = tfLite.toJson();
-        figures.add(
-                "pyTorch", pyTorch.<JsonElement>map(Comparison::toJson).orElse(JsonNull.INSTANCE));
-        print(all, figures);
+        figures.add("pyTorch", Json.tree(pyTorch.map(Comparison::toJson)));
+        PrintWriter writer = spec.commandLine().getOut();
+        if (json) {
+            writer.println(figures);
+        } else {
+            all.forEach(comparison -> writer.println(FigureTable.of(comparison)));
+        }
+        writer.flush();
         Map<String, JsonElement> parts = new LinkedHashMap<>();
         parts.put(ReportRun.NAME, ReportRun.of(tfLite, watch, pyTorch.stream().toList()));
-        parts.putAll(ReportCommand.keptParts(model));
-        write(figures, page(model, parts));
-        List<String> complaints = all.stream().flatMap(c -> c.complaints().stream()).toList();
-        PrintWriter err = spec.commandLine().getErr();
-        complaints.forEach(line -> err.println("djlplan: " + line));
-        err.flush();
-        return complaints.isEmpty() ? 0 : 1;
+        DelegationPart.of(model).ifPresent(part -> parts.put(DelegationPart.NAME, part));
+        WholeFile.write(jsonFile(), Json.pretty(figures) + "\n");
+        WholeFile.write(pageFile(), ReportFile.html(page(options, model, parts).toJson()));
+        if (!json) {
+            writer.println("report: " + pageFile() + " (figures: " + jsonFile() + ")");
+            writer.flush();
+        }
+        return Failure.complain(err, all.stream().flatMap(c -> c.complaints().stream()).toList());
     }
 
     /** Returns the report of the TensorFlow Lite model, with the tables of all comparisons. */
-    private Report page(Path model, Map<String, JsonElement> parts) throws IOException {
-        RunOptions options = RunOptions.of(model.toString(), effort, spec);
+    private Report page(RunOptions options, Path model, Map<String, JsonElement> parts)
+            throws IOException {
         ReportPlan.Planned planned =
                 new ReportPlan(
                                 options,
@@ -152,22 +145,10 @@ final class DemoCommand implements Callable<Integer> {
                 parts);
     }
 
-    private Comparison compareTfLite(Path model, RunWatch watch) throws IOException {
-        RunOptions options = RunOptions.of(model.toString(), effort, spec);
-        Set<RunMode> modes =
-                delegation.delegates(options)
-                        ? ImmutableSet.of(RunMode.PLANNED, RunMode.DELEGATED)
-                        : ImmutableSet.of(RunMode.PLANNED);
-        delegation.warnIfAbsent(options);
-        return compare(options, modes, new Comparer(spec.commandLine().getErr(), watch))
-                .named(MODEL);
-    }
-
     private Optional<Comparison> comparePyTorch() throws IOException {
+        PrintWriter err = spec.commandLine().getErr();
         if (!Engine.hasEngine(EngineKind.PYTORCH.engineName())) {
-            spec.commandLine()
-                    .getErr()
-                    .println("the PyTorch engine is not on the class path: TFLite only");
+            err.println("the PyTorch engine is not on the class path: TFLite only");
             return Optional.empty();
         }
         // With more threads than idle cores, its figures would be up to ten times as large by
@@ -176,7 +157,7 @@ final class DemoCommand implements Callable<Integer> {
                 compare(
                         RunOptions.of(BLOCK, effort.orThreads(1), spec),
                         Set.of(RunMode.PLANNED),
-                        new Comparer(spec.commandLine().getErr())));
+                        new Comparer(err)));
     }
 
     private static Comparison compare(RunOptions options, Set<RunMode> modes, Comparer comparer)
@@ -191,25 +172,5 @@ final class DemoCommand implements Callable<Integer> {
 
     private Path pageFile() {
         return out.resolve("djlplan-demo.html").normalize();
-    }
-
-    private void print(List<Comparison> comparisons, JsonObject figures) {
-        PrintWriter writer = spec.commandLine().getOut();
-        if (json) {
-            writer.println(figures);
-        } else {
-            comparisons.forEach(comparison -> writer.println(FigureTable.of(comparison)));
-        }
-        writer.flush();
-    }
-
-    private void write(JsonObject figures, Report page) throws IOException {
-        WholeFile.write(jsonFile(), GSON.toJson(figures) + "\n");
-        WholeFile.write(pageFile(), ReportFile.html(page.toJson()));
-        if (!json) {
-            PrintWriter writer = spec.commandLine().getOut();
-            writer.println("report: " + pageFile() + " (figures: " + jsonFile() + ")");
-            writer.flush();
-        }
     }
 }

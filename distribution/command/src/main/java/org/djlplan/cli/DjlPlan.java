@@ -34,6 +34,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "2:wrong usage"
         },
         subcommands = {
+            PlanCommand.class,
             ValidateCommand.class,
             RunCommand.class,
             CompareCommand.class,
@@ -42,6 +43,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             BenchPlannerCommand.class,
             ReportCommand.class,
             DemoCommand.class,
+            TuneCommand.class,
             WorkerCommand.class
         })
 public final class DjlPlan implements Callable<Integer> {
@@ -71,14 +73,10 @@ public final class DjlPlan implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Returns the complete command, including commands that other modules add. */
+    /** Returns the complete command. */
     public static CommandLine commandLine() {
         DjlPlan top = new DjlPlan();
         CommandLine commandLine = new CommandLine(top);
-        commandLine.addSubcommand(new PlanCommand(PlannedLoading.graphs()));
-        for (CliCommand command : PlannedLoading.services(CliCommand.class)) {
-            commandLine.addSubcommand(command);
-        }
         commandLine
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(DjlPlan::explainUsage)

@@ -1,11 +1,11 @@
 package org.djlplan.cli;
 
+import ai.djl.engine.Engine;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 import org.djlplan.thirdparty.guava.io.Files;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /** The supported engines. */
 enum EngineKind {
@@ -33,6 +33,19 @@ enum EngineKind {
                 : "";
     }
 
+    /**
+     * Loads the engine.
+     *
+     * @throws Failure if it is not on the class path
+     */
+    void load() {
+        if (!Engine.hasEngine(engineName)) {
+            throw new Failure(
+                    "the %s engine is not on the class path%s".formatted(engineName, advice()));
+        }
+        Engine.getEngine(engineName).newBaseManager().close();
+    }
+
     @Override
     public String toString() {
         return engineName;
@@ -49,16 +62,21 @@ enum EngineKind {
     }
 
     /** Parses an engine's name in upper or lower case. */
-    static final class Converter implements ITypeConverter<EngineKind> {
-        @Override
-        public EngineKind convert(String text) {
-            for (EngineKind kind : values()) {
-                if (kind.engineName.equalsIgnoreCase(text)) {
-                    return kind;
-                }
-            }
-            throw new TypeConversionException(
-                    "unknown engine '" + text + "': expected TFLite, PyTorch or OnnxRuntime");
+    static final class Converter extends Parsed<EngineKind> {
+
+        Converter() {
+            super(EngineKind::named);
         }
+    }
+
+    private static EngineKind named(String text) {
+        return Arrays.stream(values())
+                .filter(kind -> kind.engineName.equalsIgnoreCase(text))
+                .findFirst()
+                .orElseThrow(
+                        () ->
+                                new IllegalArgumentException(
+                                        "unknown engine '%s': expected TFLite, PyTorch or OnnxRuntime"
+                                                .formatted(text)));
     }
 }

@@ -1,10 +1,13 @@
 package org.djlplan.cli;
 
+import java.io.PrintWriter;
+import java.util.List;
 import java.util.regex.Pattern;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
 import org.djlplan.thirdparty.guava.base.Throwables;
+import picocli.CommandLine.ExitCode;
 
 /** Signals that a command cannot continue, for a reason that its one-line message explains. */
 sealed class Failure extends RuntimeException {
@@ -58,6 +61,13 @@ sealed class Failure extends RuntimeException {
                 .findFirst()
                 .<Failure>map(e -> new TooSmall(oneLine(e.getMessage()), e.leastBytes()))
                 .orElseGet(() -> new Failure("cannot load the model", thrown));
+    }
+
+    /** Prints failed checks; returns the exit code of the command. */
+    static int complain(PrintWriter err, List<String> failed) {
+        failed.forEach(line -> err.println("djlplan: " + line));
+        err.flush();
+        return failed.isEmpty() ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
     /**

@@ -2,8 +2,8 @@ package org.djlplan.cli;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.OptionalDouble;
+import java.util.function.Function;
 import org.djlplan.cli.Comparison.Variant;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
@@ -47,70 +47,67 @@ final class FigureTable {
         return title(comparison.stock()) + medians;
     }
 
+    /** A column of a table of figures. */
+    private record Column(String heading, Function<Figure, String> cell) {}
+
     /**
-     * Returns the table of a comparison: a heading; then label, stock, figure and ratio of each
-     * other mode, and figure and ratios of every available allocator.
+     * Returns the table of a comparison: label, stock, figure and ratio of each other mode, and
+     * figure and ratios of every available allocator.
      */
     static TextTable rows(Comparison comparison) {
-        ImmutableList.Builder<ImmutableList<String>> rows = ImmutableList.builder();
-        ImmutableList.Builder<String> heading =
-                ImmutableList.<String>builder().add("", RunMode.STOCK.label());
-        for (Variant variant : comparison.variants()) {
-            heading.add(variant.mode().label(), variant.mode().label() + "/stock");
+        List<Column> columns = new ArrayList<>();
+        columns.add(new Column("", Figure::label));
+        columns.add(
+                new Column(
+                        RunMode.STOCK.label(),
+                        figure -> text(figure, comparison.stockValue(figure))));
+        for (Variant each : comparison.variants()) {
+            RunMode mode = each.mode();
+            columns.add(column(mode.label(), each.figures()));
+            columns.add(ratio(mode, "stock", figure -> comparison.ratio(mode, figure)));
         }
         comparison
                 .against()
                 .forEach(
-                        (name, other) -> {
-                            if (other.isPresent()) {
-                                heading.add(name);
-                                comparison
-                                        .variants()
-                                        .forEach(
-                                                each ->
-                                                        heading.add(
-                                                                each.mode().label() + "/" + name));
-                            }
-                        });
-        rows.add(heading.build());
+                        (name, other) ->
+                                other.ifPresent(run -> addAll(columns, comparison, name, run)));
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(columns.stream().map(Column::heading).toList());
         for (Figure figure : Figure.values()) {
             boolean known =
                     comparison.stockValue(figure).isPresent()
                             || comparison.variants().stream()
                                     .anyMatch(each -> each.figures().get(figure).isPresent());
             if (figure != Figure.STOCK_ARENA && known) {
-                rows.add(row(comparison, figure));
+                rows.add(columns.stream().map(column -> column.cell().apply(figure)).toList());
             }
         }
-        return TextTable.of(rows.build());
+        return TextTable.of(rows);
     }
 
-    private static ImmutableList<String> row(Comparison comparison, Figure figure) {
-        boolean hasRatio = Comparison.RATIOS.contains(figure);
-        ImmutableList.Builder<String> row = ImmutableList.builder();
-        row.add(figure.label(), text(figure, comparison.stockValue(figure)));
-        for (Variant variant : comparison.variants()) {
-            row.add(
-                    text(figure, variant.figures().get(figure)),
-                    hasRatio ? ratio(comparison.ratio(variant.mode(), figure)) : "");
+    private static void addAll(
+            List<Column> columns, Comparison comparison, String name, Variant other) {
+        columns.add(column(name, other.figures()));
+        for (Variant each : comparison.variants()) {
+            RunMode mode = each.mode();
+            columns.add(ratio(mode, name, figure -> comparison.ratio(mode, figure, name)));
         }
-        comparison
-                .against()
-                .forEach(
-                        (name, other) -> {
-                            if (other.isPresent()) {
-                                row.add(text(figure, other.get().figures().get(figure)));
-                                for (Variant variant : comparison.variants()) {
-                                    row.add(
-                                            hasRatio
-                                                    ? ratio(
-                                                            comparison.ratio(
-                                                                    variant.mode(), figure, name))
-                                                    : "");
-                                }
-                            }
-                        });
-        return row.build();
+    }
+
+    private static Column column(String heading, RunFigures figures) {
+        return new Column(heading, figure -> text(figure, figures.get(figure)));
+    }
+
+    private static Column ratio(RunMode mode, String base, Function<Figure, OptionalDouble> ratio) {
+        return new Column(
+                mode.label() + "/" + base,
+                figure -> {
+                    OptionalDouble value =
+                            Comparison.RATIOS.contains(figure)
+                                    ? ratio.apply(figure)
+                                    : OptionalDouble.empty();
+                    return value.isPresent() ? Figures.format("%.3f", value.getAsDouble()) : "";
+                });
     }
 
     /** Returns sentences about the outputs' differences, the choice and its reason. */
@@ -172,10 +169,6 @@ final class FigureTable {
         return lines;
     }
 
-    private static String ratio(OptionalDouble ratio) {
-        return ratio.isPresent() ? format("%.3f", ratio.getAsDouble()) : "";
-    }
-
     private static String title(RunFigures figures) {
         String threads =
                 figures.threads().isPresent() ? ", threads: " + figures.threads().getAsInt() : "";
@@ -188,14 +181,10 @@ final class FigureTable {
         }
         double number = value.getAsDouble();
         return switch (figure.unit()) {
-            case MILLIS -> format("%.3f ms", number);
-            case RATE -> format("%.1f", number);
-            case COUNT -> format("%.0f", number);
-            case BYTES -> format("%.3f MiB", number / (1 << 20));
+            case MILLIS -> Figures.format("%.3f ms", number);
+            case RATE -> Figures.format("%.1f", number);
+            case COUNT -> Figures.format("%.0f", number);
+            case BYTES -> Figures.format("%.3f MiB", number / (1 << 20));
         };
-    }
-
-    private static String format(String format, double value) {
-        return String.format(Locale.ROOT, format, value);
     }
 }

@@ -12,7 +12,6 @@ import java.util.OptionalDouble;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
@@ -20,8 +19,6 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteTensor;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 import org.djlplan.thirdparty.guava.primitives.Longs;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * Shape and type of one model input, as given by a user.
@@ -136,14 +133,10 @@ record InputSpec(Shape shape, Optional<DataType> type, OptionalDouble value) {
     }
 
     /** {@link #parse} for picocli. */
-    static final class Converter implements ITypeConverter<InputSpec> {
-        @Override
-        public InputSpec convert(String text) {
-            try {
-                return parse(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
+    static final class Converter extends Parsed<InputSpec> {
+
+        Converter() {
+            super(InputSpec::parse);
         }
     }
 
@@ -213,24 +206,16 @@ record InputSpec(Shape shape, Optional<DataType> type, OptionalDouble value) {
         }
 
         private static DataType type(TfLiteTensor input) {
-            ElementType type = input.elementType();
-            return switch (type) {
-                case FLOAT32 -> DataType.FLOAT32;
-                case FLOAT64 -> DataType.FLOAT64;
-                case INT8 -> DataType.INT8;
-                case UINT8 -> DataType.UINT8;
-                case INT16 -> DataType.INT16;
-                case INT32 -> DataType.INT32;
-                case INT64 -> DataType.INT64;
-                case BOOL -> DataType.BOOLEAN;
-                default ->
-                        throw new Failure(
-                                "input '"
-                                        + input.name()
-                                        + "' of type "
-                                        + type
-                                        + " is not supported");
-            };
+            String name = input.elementType().name();
+            return Arrays.stream(DataType.values())
+                    .filter(ModelInput::isSupported)
+                    .filter(type -> type.name().equals(name.equals("BOOL") ? "BOOLEAN" : name))
+                    .findFirst()
+                    .orElseThrow(
+                            () ->
+                                    new Failure(
+                                            "input '%s' of type %s is not supported"
+                                                    .formatted(input.name(), name)));
         }
     }
 }

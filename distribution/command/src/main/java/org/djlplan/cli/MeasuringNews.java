@@ -1,17 +1,16 @@
 package org.djlplan.cli;
 
-import ai.djl.util.Progress;
 import java.io.PrintWriter;
 import java.util.Optional;
 
 /**
  * Prints a message that a model is about to be measured, then the progress if a terminal shows it.
  */
-final class MeasuringNews implements Progress {
+final class MeasuringNews extends ProgressLine {
 
     private final PrintWriter messages;
     private final String model;
-    private final Optional<Progress> line;
+    private final Optional<ProgressLine.OnTerminal> line;
     private boolean told;
 
     /**
@@ -19,13 +18,14 @@ final class MeasuringNews implements Progress {
      * @param model its name
      */
     MeasuringNews(PrintWriter messages, String model) {
+        super(System::nanoTime);
         this.messages = messages;
         this.model = model;
-        line = ProgressLine.ifWatched(messages);
+        line = onTerminal(messages);
     }
 
     @Override
-    public synchronized void reset(String message, long max, String trailingMessage) {
+    void begin(String name) {
         if (!told) {
             messages.println(
                     "no measurement of "
@@ -35,26 +35,15 @@ final class MeasuringNews implements Progress {
             messages.flush();
             told = true;
         }
-        line.ifPresent(l -> l.reset(message, max, trailingMessage));
     }
 
     @Override
-    public void start(long initialProgress) {
-        line.ifPresent(l -> l.start(initialProgress));
+    void show(String name, long percent, String left) {
+        line.ifPresent(each -> each.show(name, percent, left));
     }
 
     @Override
-    public void end() {
-        line.ifPresent(Progress::end);
-    }
-
-    @Override
-    public void increment(long increment) {
-        line.ifPresent(l -> l.increment(increment));
-    }
-
-    @Override
-    public void update(long progress, String additionalMessage) {
-        line.ifPresent(l -> l.update(progress, additionalMessage));
+    void finish() {
+        line.ifPresent(ProgressLine.OnTerminal::finish);
     }
 }

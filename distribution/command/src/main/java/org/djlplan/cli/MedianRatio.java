@@ -2,7 +2,6 @@ package org.djlplan.cli;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import com.google.gson.JsonObject;
 import java.util.Arrays;
 import java.util.Locale;
 import org.djlplan.thirdparty.guava.math.Quantiles;
@@ -66,15 +65,6 @@ record MedianRatio(double median, double low, double high, int pairs) {
             sum += term;
         }
         return Math.max(0, k - 1);
-    }
-
-    JsonObject toJson() {
-        JsonObject json = new JsonObject();
-        json.addProperty("median", median);
-        json.addProperty("low", low);
-        json.addProperty("high", high);
-        json.addProperty("pairs", pairs);
-        return json;
     }
 
     /** Returns the ratio and its interval, for people. */

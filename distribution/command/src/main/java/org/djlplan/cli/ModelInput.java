@@ -68,38 +68,21 @@ record ModelInput(Shape shape, DataType type, ByteBuffer values, OptionalDouble 
      */
     void fill(Random random) {
         values.clear();
-        if (value.isPresent()) {
-            fill(value.getAsDouble());
-            values.clear();
-            return;
-        }
+        boolean given = value.isPresent();
+        double each = value.orElse(0);
         while (values.hasRemaining()) {
             switch (type) {
-                case FLOAT32 -> values.putFloat(random.nextFloat());
-                case FLOAT64 -> values.putDouble(random.nextDouble());
-                case INT8, UINT8 -> values.put((byte) random.nextInt());
-                case INT16 -> values.putShort((short) random.nextInt());
-                case INT32 -> values.putInt(random.nextInt(INDEX_LIMIT));
-                case INT64 -> values.putLong(random.nextInt(INDEX_LIMIT));
-                case BOOLEAN -> values.put((byte) random.nextInt(2));
+                case FLOAT32 -> values.putFloat(given ? (float) each : random.nextFloat());
+                case FLOAT64 -> values.putDouble(given ? each : random.nextDouble());
+                case INT8, UINT8 -> values.put((byte) (given ? (int) each : random.nextInt()));
+                case INT16 -> values.putShort((short) (given ? (int) each : random.nextInt()));
+                case INT32 -> values.putInt(given ? (int) each : random.nextInt(INDEX_LIMIT));
+                case INT64 -> values.putLong(given ? (long) each : random.nextInt(INDEX_LIMIT));
+                case BOOLEAN -> values.put((byte) (given ? (int) each : random.nextInt(2)));
                 default -> throw new IllegalStateException(type.toString());
             }
         }
         values.clear();
-    }
-
-    private void fill(double each) {
-        while (values.hasRemaining()) {
-            switch (type) {
-                case FLOAT32 -> values.putFloat((float) each);
-                case FLOAT64 -> values.putDouble(each);
-                case INT8, UINT8, BOOLEAN -> values.put((byte) each);
-                case INT16 -> values.putShort((short) each);
-                case INT32 -> values.putInt((int) each);
-                case INT64 -> values.putLong((long) each);
-                default -> throw new IllegalStateException(type.toString());
-            }
-        }
     }
 
     private static int sizeBytes(Shape shape, DataType type) {

@@ -8,8 +8,6 @@ import org.djlplan.cli.zoo.Networks;
 import org.djlplan.cli.zoo.Networks.Network;
 import org.djlplan.memplan.internal.config.Nearest;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /** The model as named by a user: a file, one of DJL's own networks, or a block's class. */
 sealed interface ModelRef {
@@ -149,15 +147,10 @@ sealed interface ModelRef {
     }
 
     /** {@link #parse} for picocli. */
-    final class Converter implements ITypeConverter<ModelRef> {
+    final class Converter extends Parsed<ModelRef> {
 
-        @Override
-        public ModelRef convert(String text) {
-            try {
-                return parse(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
+        Converter() {
+            super(ModelRef::parse);
         }
     }
 }

@@ -3,8 +3,6 @@ package org.djlplan.cli;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import ai.djl.engine.Engine;
-import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -24,10 +22,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.djlplan.cli.OutputDifference.Written.Part;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
+import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.Lists;
@@ -71,7 +70,7 @@ final class ModelRun implements AutoCloseable {
     ModelRun(RunOptions options, RunMode mode) throws IOException {
         this.options = options;
         this.mode = mode;
-        initialise(options.engine());
+        options.engine().load();
         Rehearsal.run(options, mode);
         inputs = ModelInput.allocate(options.inputs());
         settle();
@@ -142,14 +141,14 @@ final class ModelRun implements AutoCloseable {
      *
      * @return type and bytes of every output
      */
-    JsonArray writeOutputs(Path file) throws IOException {
+    List<Part> writeOutputs(Path file) throws IOException {
         try (OutputFile out = new OutputFile(file)) {
             for (int i = 0; i < OUTPUT_SEEDS; i++) {
                 fill(options.effort().seed() + i);
                 runner().run(out);
             }
             outputSha256 = out.sha256();
-            return out.layout();
+            return out.parts();
         }
     }
 
@@ -176,9 +175,9 @@ final class ModelRun implements AutoCloseable {
         return times;
     }
 
-    /** Returns a plan of the allocations of one more prediction, which is not used. */
-    Optional<EvaluatedPlan> placedAllocations() {
-        return runner().placedAllocations();
+    /** Returns the allocations of one more prediction; empty if they cannot be planned. */
+    Optional<List<UsageRecord>> recordedAllocations() {
+        return runner().placedAllocations().map(placed -> placed.plan().problem().records());
     }
 
     /**
@@ -281,15 +280,6 @@ final class ModelRun implements AutoCloseable {
         inputs.forEach(input -> input.fill(random));
     }
 
-    private static void initialise(EngineKind engine) {
-        if (!Engine.hasEngine(engine.engineName())) {
-            throw new Failure(
-                    "the %s engine is not on the class path%s"
-                            .formatted(engine.engineName(), engine.advice()));
-        }
-        Engine.getEngine(engine.engineName()).newBaseManager().close();
-    }
-
     private static void settle() {
         System.gc();
         try {
@@ -307,7 +297,7 @@ final class ModelRun implements AutoCloseable {
 
         private final OutputStream out;
         private final Hasher hasher = Hashing.sha256().newHasher();
-        private final JsonArray layout = new JsonArray();
+        private final List<Part> parts = new ArrayList<>();
 
         OutputFile(Path file) throws IOException {
             out = new BufferedOutputStream(Files.newOutputStream(file), PIECE_BYTES);
@@ -317,10 +307,7 @@ final class ModelRun implements AutoCloseable {
         public void accept(String type, ByteBuffer values) {
             ByteBuffer all = values.duplicate();
             all.rewind();
-            JsonObject output = new JsonObject();
-            output.addProperty("type", type);
-            output.addProperty("bytes", all.remaining());
-            layout.add(output);
+            parts.add(new Part(type, all.remaining()));
             byte[] piece = new byte[PIECE_BYTES];
             try {
                 while (all.hasRemaining()) {
@@ -335,8 +322,8 @@ final class ModelRun implements AutoCloseable {
         }
 
         /** Returns type and bytes of every output so far. */
-        JsonArray layout() {
-            return layout.deepCopy();
+        List<Part> parts() {
+            return List.copyOf(parts);
         }
 
         /** Returns the SHA-256 of all outputs in hexadecimal; to be called once, at the end. */

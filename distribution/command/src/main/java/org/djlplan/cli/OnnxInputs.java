@@ -1,5 +1,7 @@
 package org.djlplan.cli;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import java.io.DataInputStream;
@@ -12,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -19,7 +22,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Reads the inputs of an {@code .onnx} model without an engine. The file is a message in the format
- * of protocol buffers; weights are skipped.
+ * of protocol buffers; weights are skipped. The numbers of fields are those of {@code onnx.proto}.
  */
 final class OnnxInputs {
 
@@ -30,12 +33,21 @@ final class OnnxInputs {
 
     private static final int MOST_NAME_BYTES = 1 << 16;
 
+    /** The path from a model to its graph's weights' names, and to its inputs. */
+    private static final List<Integer> WEIGHT_NAME = List.of(7, 5, 8);
+
+    private static final List<Integer> INPUT = List.of(7, 11);
+
+    /** The paths from an input to its parts; only the types of tensors have a field 1. */
+    private static final List<Integer> NAME = List.of(1);
+
+    private static final List<Integer> ELEMENT_TYPE = List.of(2, 1, 1);
+    private static final List<Integer> DIMENSION = List.of(2, 1, 2, 1);
+
     /** A dimension that the model leaves open. */
     private static final long OPEN = -1;
 
     private final FileChannel file;
-    private final List<Input> inputs = new ArrayList<>();
-    private final Set<String> weights = new HashSet<>();
 
     /**
      * An input of the graph.
@@ -80,18 +92,17 @@ final class OnnxInputs {
         }
     }
 
-    /** Reads a field of a message. */
+    /** Receives the fields at the end of a path. */
     @FunctionalInterface
     private interface Field {
 
         /**
          * Reads a field, from the file's position on.
          *
-         * @param number of the field
          * @param value of a field that is an integer, 0 for others
          * @param end of the field; an integer has been read already
          */
-        void read(int number, long value, long end) throws IOException;
+        void read(long value, long end) throws IOException;
     }
 
     private OnnxInputs(FileChannel file) {
@@ -109,47 +120,65 @@ final class OnnxInputs {
      */
     static ImmutableList<InputSpec> complete(Path model, List<InputSpec> given) {
         List<Input> own = read(model);
-        if (given.isEmpty() && own.stream().anyMatch(Input::isOpen)) {
-            throw new IllegalArgumentException(
-                    "the model leaves dimensions of its inputs open, "
-                            + own
-                            + ": give --input-shape");
-        }
+        checkArgument(
+                !given.isEmpty() || own.stream().noneMatch(Input::isOpen),
+                "the model leaves dimensions of its inputs open, %s: give --input-shape",
+                own);
         return InputSpec.reshape(own.stream().map(Input::toSpec).toList(), given);
     }
 
     private static List<Input> read(Path model) {
         try (FileChannel file = FileChannel.open(model)) {
             OnnxInputs reader = new OnnxInputs(file);
-            reader.message(
+            List<Input> inputs = new ArrayList<>();
+            Set<String> weights = new HashSet<>();
+            reader.walk(
                     file.size(),
-                    (number, value, end) -> {
-                        if (number == 7) {
-                            reader.graph(end);
-                        }
-                    });
+                    Map.of(
+                            WEIGHT_NAME, (value, end) -> weights.add(reader.text(end)),
+                            INPUT, (value, end) -> inputs.add(reader.input(end))));
             // Older models list weights as inputs, too.
-            List<Input> found =
-                    reader.inputs.stream()
-                            .filter(input -> !reader.weights.contains(input.name()))
-                            .toList();
-            if (found.isEmpty()) {
+            inputs.removeIf(input -> weights.contains(input.name()));
+            if (inputs.isEmpty()) {
                 throw new Failure("no ONNX model with inputs: " + model);
             }
-            return found;
+            return inputs;
         } catch (IOException | ArithmeticException e) {
             throw new Failure("not an ONNX model: " + model, e);
         }
     }
 
+    private Input input(long end) throws IOException {
+        StringBuilder name = new StringBuilder();
+        int[] type = new int[1];
+        List<Long> dimensions = new ArrayList<>();
+        walk(
+                end,
+                Map.of(
+                        NAME, (value, fieldEnd) -> name.append(text(fieldEnd)),
+                        ELEMENT_TYPE, (value, fieldEnd) -> type[0] = Math.toIntExact(value),
+                        DIMENSION, (value, fieldEnd) -> dimensions.add(length(fieldEnd))));
+        return new Input(name.toString(), type[0], List.copyOf(dimensions));
+    }
+
+    private long length(long end) throws IOException {
+        long[] length = {OPEN};
+        walk(end, Map.of(List.of(1), (value, fieldEnd) -> length[0] = value));
+        return length[0];
+    }
+
+    private void walk(long end, Map<List<Integer>, Field> fields) throws IOException {
+        walk(end, List.of(), fields);
+    }
+
     /**
-     * Reads the fields of a message up to its end. Bytes that {@code field} does not read are
-     * skipped.
+     * Reads the fields of a message up to its end, and the messages in it that lead to wanted
+     * fields. Bytes that no field reads are skipped.
      */
-    private void message(long end, Field field) throws IOException {
+    private void walk(long end, List<Integer> path, Map<List<Integer>, Field> fields)
+            throws IOException {
         while (file.position() < end) {
             long key = varint();
-            int number = Math.toIntExact(key >>> 3);
             int kind = (int) (key & 7);
             long value = kind == VARINT ? varint() : 0;
             long bytes =
@@ -164,9 +193,22 @@ final class OnnxInputs {
             if (bytes < 0 || fieldEnd > end) {
                 throw new EOFException("a field ends at " + fieldEnd + " of " + end);
             }
-            field.read(number, value, fieldEnd);
+            List<Integer> here =
+                    ImmutableList.<Integer>builder()
+                            .addAll(path)
+                            .add(Math.toIntExact(key >>> 3))
+                            .build();
+            if (fields.containsKey(here)) {
+                fields.get(here).read(value, fieldEnd);
+            } else if (fields.keySet().stream().anyMatch(wanted -> begins(wanted, here))) {
+                walk(fieldEnd, here, fields);
+            }
             file.position(fieldEnd);
         }
+    }
+
+    private static boolean begins(List<Integer> wanted, List<Integer> path) {
+        return path.size() < wanted.size() && wanted.subList(0, path.size()).equals(path);
     }
 
     private long varint() throws IOException {
@@ -190,88 +232,5 @@ final class OnnxInputs {
         byte[] text = new byte[(int) bytes];
         new DataInputStream(Channels.newInputStream(file)).readFully(text);
         return new String(text, StandardCharsets.UTF_8);
-    }
-
-    private void graph(long end) throws IOException {
-        message(
-                end,
-                (number, value, fieldEnd) -> {
-                    if (number == 5) {
-                        weights(fieldEnd);
-                    } else if (number == 11) {
-                        input(fieldEnd);
-                    }
-                });
-    }
-
-    private void weights(long end) throws IOException {
-        message(
-                end,
-                (number, value, fieldEnd) -> {
-                    if (number == 8) {
-                        weights.add(text(fieldEnd));
-                    }
-                });
-    }
-
-    private void input(long end) throws IOException {
-        StringBuilder name = new StringBuilder();
-        int[] type = new int[1];
-        List<Long> dimensions = new ArrayList<>();
-        message(
-                end,
-                (number, value, fieldEnd) -> {
-                    if (number == 1) {
-                        name.append(text(fieldEnd));
-                    } else if (number == 2) {
-                        type(fieldEnd, type, dimensions);
-                    }
-                });
-        inputs.add(new Input(name.toString(), type[0], List.copyOf(dimensions)));
-    }
-
-    /** Only the types of tensors have a field with the number 1. */
-    private void type(long end, int[] type, List<Long> dimensions) throws IOException {
-        message(
-                end,
-                (number, value, fieldEnd) -> {
-                    if (number == 1) {
-                        tensorType(fieldEnd, type, dimensions);
-                    }
-                });
-    }
-
-    private void tensorType(long end, int[] type, List<Long> dimensions) throws IOException {
-        message(
-                end,
-                (number, value, fieldEnd) -> {
-                    if (number == 1) {
-                        type[0] = Math.toIntExact(value);
-                    } else if (number == 2) {
-                        shape(fieldEnd, dimensions);
-                    }
-                });
-    }
-
-    private void shape(long end, List<Long> dimensions) throws IOException {
-        message(
-                end,
-                (number, value, fieldEnd) -> {
-                    if (number == 1) {
-                        dimensions.add(length(fieldEnd));
-                    }
-                });
-    }
-
-    private long length(long end) throws IOException {
-        long[] length = {OPEN};
-        message(
-                end,
-                (number, value, fieldEnd) -> {
-                    if (number == 1) {
-                        length[0] = value;
-                    }
-                });
-        return length[0];
     }
 }

@@ -1,11 +1,6 @@
 package org.djlplan.cli;
 
-import ai.djl.util.Float16Utils;
-import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
 import java.io.BufferedInputStream;
-import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -20,11 +15,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
-import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.candidates.OutputDifferences;
+import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
+import org.djlplan.thirdparty.guava.base.Enums;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.Streams;
-import org.djlplan.thirdparty.guava.primitives.UnsignedLong;
 
 /**
  * Difference of the outputs of two runs.
@@ -42,45 +40,67 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     /** Outputs of different types or sizes. */
     static final OutputDifference INCOMPARABLE = new OutputDifference(false, false, List.of());
 
+    private static final String BFLOAT16 = "bfloat16";
+
     OutputDifference {
         outputs = ImmutableList.copyOf(outputs);
     }
 
     /**
+     * The outputs of a run, one after another in a file.
+     *
+     * @param parts the outputs in the file
+     */
+    record Written(Path file, List<Part> parts) {
+
+        /**
+         * One output.
+         *
+         * @param type of its elements, as DJL names it, in lower case
+         */
+        record Part(String type, int bytes) {}
+    }
+
+    /**
      * Difference of one output.
      *
-     * @param type of its elements, as DJL names it, in lower case
-     * @param relative (largest difference of two elements) / (largest element of the first run's
-     *     output, in absolute value, or 1 if that is 0); infinite if an element is infinite or
-     *     undefined on one side only
-     * @param largest the largest difference of two elements; for quantized outputs, in steps
+     * @param type of its elements
+     * @param largest the largest difference of two elements: relative for floating-point types, in
+     *     steps for integers of 8 and 16 bits; for other types the number of elements that differ
      */
-    record Output(String type, double relative, double largest) {
+    record Output(ElementType type, double largest) {
 
         private boolean isFloat() {
-            return Elements.of(type).isFloat;
+            return switch (type) {
+                case FLOAT16, FLOAT32, FLOAT64 -> true;
+                default -> false;
+            };
         }
 
         private boolean isQuantized() {
-            return type.equals("int8") || type.equals("uint8") || type.equals("int16");
+            return switch (type) {
+                case INT8, UINT8, INT16, UINT16 -> true;
+                default -> false;
+            };
         }
 
-        private boolean agrees(Limit limit) {
-            return part(limit) <= 1;
+        /** Returns the difference as a fraction of the largest value, or of the type's range. */
+        double relative() {
+            return isFloat() || largest == 0
+                    ? largest
+                    : isQuantized()
+                            ? largest / ((1 << (Byte.SIZE * type.bytes())) - 1)
+                            : Double.POSITIVE_INFINITY;
         }
 
         /** Returns the difference divided by a limit; above 1 the output is outside. */
         private double part(Limit limit) {
-            double difference = isFloat() ? relative : largest;
             double most = isFloat() ? limit.relative() : isQuantized() ? limit.steps() : 0;
-            return difference == 0 ? 0 : difference / most;
+            return largest == 0 ? 0 : largest / most;
         }
 
-        private String text(Limit limit) {
-            return isFloat()
-                    ? "within %s (limit %s)"
-                            .formatted(scientific(relative), scientific(limit.relative()))
-                    : "within %s (limit %s)".formatted(steps(largest), steps(limit.steps()));
+        private String text(double number) {
+            return isFloat() ? scientific(number) : steps(number);
         }
     }
 
@@ -92,24 +112,20 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
                 : OptionalDouble.empty();
     }
 
-    /** Returns whether the outputs are equal or no relative error exceeds {@code tolerance}. */
-    boolean within(double tolerance) {
-        OptionalDouble error = maxRelativeError();
-        return identical || (error.isPresent() && error.getAsDouble() <= tolerance);
-    }
-
     /**
      * Returns whether the outputs are the same bytes or, if there is a tolerance, within it. Zeros
      * of both signs are equal numbers, but not the same bytes.
      */
     boolean isAccepted(double tolerance) {
-        return identical || (tolerance > 0 && within(tolerance));
+        OptionalDouble error = maxRelativeError();
+        return identical
+                || (tolerance > 0 && error.isPresent() && error.getAsDouble() <= tolerance);
     }
 
     /**
      * The largest accepted differences; outputs of types without a limit must be equal.
      *
-     * @param relative the largest {@link Output#relative()} of floating-point outputs
+     * @param relative the largest difference of floating-point outputs
      * @param steps the largest difference of integers of 8 and 16 bits
      */
     record Limit(double relative, double steps) {
@@ -133,15 +149,26 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
      */
     boolean agrees(List<Limit> limits) {
         return comparable
-                && Streams.zip(outputs.stream(), repeated(limits), Output::agrees)
-                        .allMatch(agrees -> agrees);
+                && Streams.zip(outputs.stream(), repeated(limits), Output::part)
+                        .allMatch(part -> part <= 1);
     }
 
     /** Returns the difference of the output that comes nearest to its limit, for people. */
     String agreement(List<Limit> limits) {
         return Streams.zip(outputs.stream(), repeated(limits), Map::entry)
                 .max(Comparator.comparingDouble(each -> each.getKey().part(each.getValue())))
-                .map(each -> each.getKey().text(each.getValue()))
+                .map(
+                        each -> {
+                            Output output = each.getKey();
+                            Limit limit = each.getValue();
+                            return "within %s (limit %s)"
+                                    .formatted(
+                                            output.text(output.largest()),
+                                            output.text(
+                                                    output.isFloat()
+                                                            ? limit.relative()
+                                                            : limit.steps()));
+                        })
                 .orElse("exactly");
     }
 
@@ -158,12 +185,16 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
             return "the signs of zeros, or the bits of undefined elements";
         }
         List<String> parts = new ArrayList<>();
-        largest(Output::isFloat, Output::relative).ifPresent(x -> parts.add(scientific(x)));
-        largest(Output::isQuantized, Output::largest).ifPresent(n -> parts.add(steps(n)));
-        largest(output -> !output.isFloat() && !output.isQuantized(), Output::largest)
+        largest(Output::isFloat).ifPresent(x -> parts.add(scientific(x)));
+        largest(Output::isQuantized).ifPresent(n -> parts.add(steps(n)));
+        largest(output -> !output.isFloat() && !output.isQuantized())
                 .filter(n -> n > 0 || parts.isEmpty())
-                .ifPresent(n -> parts.add(String.format(Locale.ROOT, "%.0f in integers", n)));
+                .ifPresent(n -> parts.add(Figures.format("%.0f elements", n)));
         return parts.isEmpty() ? "0" : String.join(" and ", parts);
+    }
+
+    private Optional<Double> largest(Predicate<Output> kind) {
+        return outputs.stream().filter(kind).map(Output::largest).max(Double::compare);
     }
 
     /** Returns a small number with at most two digits: 4.2e-6. */
@@ -171,7 +202,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         if (number == 0 || !Double.isFinite(number)) {
             return number == 0 ? "0" : "more than any number";
         }
-        return String.format(Locale.ROOT, "%.1e", number)
+        return Figures.format("%.1e", number)
                 .replace(".0e", "e")
                 .replaceFirst("e([+-])0*(\\d)", "e$1$2")
                 .replace("e+", "e");
@@ -179,11 +210,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
 
     /** Returns a number of steps of a quantized output, for people. */
     static String steps(double number) {
-        return String.format(Locale.ROOT, number == 1 ? "%.0f step" : "%.0f steps", number);
-    }
-
-    private Optional<Double> largest(Predicate<Output> kind, ToDoubleFunction<Output> measure) {
-        return outputs.stream().filter(kind).map(measure::applyAsDouble).max(Double::compare);
+        return Figures.format(number == 1 ? "%.0f step" : "%.0f steps", number);
     }
 
     /**
@@ -191,133 +218,64 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
      * comparison is required.
      */
     static OutputDifference worst(List<OutputDifference> differences) {
-        if (!differences.stream().allMatch(OutputDifference::comparable)) {
-            return INCOMPARABLE;
-        }
-        return new OutputDifference(
-                differences.stream().allMatch(OutputDifference::identical),
-                true,
-                differences.stream().flatMap(each -> each.outputs.stream()).toList());
+        return differences.stream().allMatch(OutputDifference::comparable)
+                ? new OutputDifference(
+                        differences.stream().allMatch(OutputDifference::identical),
+                        true,
+                        differences.stream().flatMap(each -> each.outputs.stream()).toList())
+                : INCOMPARABLE;
     }
 
-    /**
-     * Compares two files of outputs.
-     *
-     * @param layout type and bytes of each output in {@code expected}, as returned by {@link
-     *     ModelRun.OutputFile}
-     * @param actualLayout the same for {@code actual}
-     */
-    static OutputDifference between(
-            Path expected, JsonArray layout, Path actual, JsonArray actualLayout)
-            throws IOException {
-        if (!layout.equals(actualLayout)) {
+    /** Compares the outputs of two runs. */
+    static OutputDifference between(Written expected, Written actual) throws IOException {
+        if (!expected.parts().equals(actual.parts())) {
             return INCOMPARABLE;
         }
-        if (Files.mismatch(expected, actual) < 0) {
+        if (Files.mismatch(expected.file(), actual.file()) < 0) {
             return NONE;
         }
         List<Output> outputs = new ArrayList<>();
-        try (DataInputStream left = open(expected);
-                DataInputStream right = open(actual)) {
-            for (JsonElement element : layout) {
-                JsonObject output = element.getAsJsonObject();
-                int bytes = output.get("bytes").getAsInt();
+        try (InputStream left = new BufferedInputStream(Files.newInputStream(expected.file()));
+                InputStream right = new BufferedInputStream(Files.newInputStream(actual.file()))) {
+            for (Written.Part part : expected.parts()) {
+                OutputTensor reference = read(left, part);
                 outputs.add(
-                        output(
-                                output.get("type").getAsString(),
-                                read(left, bytes),
-                                read(right, bytes)));
+                        new Output(
+                                reference.info().type(),
+                                OutputDifferences.of(read(right, part), reference).largest()));
             }
         }
         return new OutputDifference(false, true, outputs);
     }
 
-    private static Output output(String name, ByteBuffer expected, ByteBuffer actual) {
-        Elements type = Elements.of(name);
-        double difference = 0;
-        double scale = 0;
-        while (expected.hasRemaining()) {
-            double a = type.next(expected);
-            double b = type.next(actual);
-            if (Double.compare(a, b) == 0 || a == b) {
-                scale = Math.max(scale, Double.isFinite(a) ? Math.abs(a) : 0);
-                continue;
-            }
-            if (!Double.isFinite(a) || !Double.isFinite(b)) {
-                return new Output(name, Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY);
-            }
-            difference = Math.max(difference, Math.abs(a - b));
-            scale = Math.max(scale, Math.abs(a));
+    private static OutputTensor read(InputStream in, Written.Part part) throws IOException {
+        ByteBuffer data =
+                ByteBuffer.wrap(in.readNBytes(part.bytes())).order(ByteOrder.nativeOrder());
+        if (part.type().equals(BFLOAT16)) {
+            data = widened(data);
         }
-        return new Output(name, difference / (scale == 0 ? 1 : scale), difference);
+        ElementType type = part.type().equals(BFLOAT16) ? ElementType.FLOAT32 : type(part.type());
+        return new OutputTensor(new TensorInfo("", type, List.of(), data.capacity()), data);
     }
 
-    private static DataInputStream open(Path file) throws IOException {
-        InputStream in = Files.newInputStream(file);
-        return new DataInputStream(new BufferedInputStream(in));
+    /** Returns floats; a bfloat16 is the upper half of a float. */
+    private static ByteBuffer widened(ByteBuffer halves) {
+        ByteBuffer floats =
+                ByteBuffer.allocate(2 * halves.capacity()).order(ByteOrder.nativeOrder());
+        while (halves.hasRemaining()) {
+            floats.putInt(halves.getShort() << Short.SIZE);
+        }
+        return floats.flip();
     }
 
-    private static ByteBuffer read(DataInputStream in, int bytes) throws IOException {
-        byte[] all = new byte[bytes];
-        in.readFully(all);
-        return ByteBuffer.wrap(all).order(ByteOrder.nativeOrder());
-    }
-
-    /** Element types, each with its method to read an element. */
-    private enum Elements {
-        FLOAT32(true),
-        FLOAT64(true),
-        FLOAT16(true),
-        BFLOAT16(true),
-        INT32(false),
-        INT64(false),
-        INT16(false),
-        INT8(false),
-        UINT32(false),
-        UINT64(false),
-        UINT16(false),
-        UINT8(false);
-
-        final boolean isFloat;
-
-        Elements(boolean isFloat) {
-            this.isFloat = isFloat;
-        }
-
-        /** Returns a type; complex numbers are pairs of floats, other types are bytes. */
-        static Elements of(String type) {
-            return switch (type) {
-                case "float32", "complex64" -> FLOAT32;
-                case "float64" -> FLOAT64;
-                case "float16" -> FLOAT16;
-                case "bfloat16" -> BFLOAT16;
-                case "int32" -> INT32;
-                case "int64" -> INT64;
-                case "int16" -> INT16;
-                case "int8" -> INT8;
-                case "uint32" -> UINT32;
-                case "uint64" -> UINT64;
-                case "uint16" -> UINT16;
-                default -> UINT8;
-            };
-        }
-
-        double next(ByteBuffer in) {
-            return switch (this) {
-                case FLOAT32 -> in.getFloat();
-                case FLOAT64 -> in.getDouble();
-                case FLOAT16 -> Float16Utils.halfToFloat(in.getShort());
-                // The upper half of a 32-bit float.
-                case BFLOAT16 -> Float.intBitsToFloat(in.getShort() << Short.SIZE);
-                case INT32 -> in.getInt();
-                case INT64 -> in.getLong();
-                case INT16 -> in.getShort();
-                case INT8 -> in.get();
-                case UINT32 -> Integer.toUnsignedLong(in.getInt());
-                case UINT64 -> UnsignedLong.fromLongBits(in.getLong()).doubleValue();
-                case UINT16 -> Short.toUnsignedInt(in.getShort());
-                case UINT8 -> Byte.toUnsignedInt(in.get());
-            };
-        }
+    /** Returns an element type of DJL; complex numbers are pairs of floats. */
+    private static ElementType type(String name) {
+        return switch (name) {
+            case "boolean" -> ElementType.BOOL;
+            case "complex64" -> ElementType.FLOAT32;
+            default ->
+                    Enums.getIfPresent(ElementType.class, name.toUpperCase(Locale.ROOT))
+                            .or(ElementType.OPAQUE);
+        };
     }
 }

@@ -1,21 +1,26 @@
 package org.djlplan.cli;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
+
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.portfolio.Attempt;
+import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.study.csv.CsvFiles;
 import org.djlplan.study.csv.CsvPlan;
+import org.djlplan.study.parallel.ParallelPlanner;
+import org.djlplan.study.search.SearchLimits;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ExitCode;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -30,9 +35,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "plan",
         description = "Plan the memory of a model's intermediate tensors and compare strategies.")
-public final class PlanCommand implements Callable<Integer> {
-
-    private final PlanInput.GraphSource source;
+final class PlanCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
 
@@ -78,14 +81,24 @@ public final class PlanCommand implements Callable<Integer> {
                             + "--capacity then refer to that plan.")
     private boolean parallel;
 
-    @Mixin private PlanSearch search = new PlanSearch();
+    @Option(
+            names = "--capacity",
+            paramLabel = "BYTES",
+            converter = Parsed.Bytes.class,
+            description =
+                    "Search for a plan that fits, not for the smallest; exit with 1 if none"
+                            + " is found.")
+    private Long capacityBytes;
 
     @Option(
-            names = "--repeat",
-            paramLabel = "N",
-            defaultValue = "1",
-            description = "Plan N times after a warm-up and print the median time.")
-    private int repeat;
+            names = "--time-limit",
+            paramLabel = "TIME",
+            defaultValue = "10s",
+            converter = Parsed.Time.class,
+            description =
+                    "How long to search for a smaller plan if the best one is not proved "
+                            + "minimal: 30s, 500ms, or 0s for no search (default: 10s).")
+    private Duration timeLimit;
 
     @Option(
             names = "--out",
@@ -97,43 +110,50 @@ public final class PlanCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
-    /** Creates the command for {@code djlplan}, which can read models. */
-    PlanCommand(PlanInput.GraphSource source) {
-        this.source = source;
-    }
-
     @Override
     public Integer call() throws IOException {
-        PlanRun.Choice choice = checkUsage();
+        PlanRun.Choice choice;
+        try {
+            check();
+            choice = PlanRun.Choice.named(strategy);
+            inputs = model instanceof ModelRef.OfFile ? inputs : model.complete(inputs);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
         PlanInput input = read();
-        PlanRun run =
-                PlanRun.of(
-                        input,
-                        choice,
-                        search.limits(!parallel),
-                        ProgressLine.ifWatched(spec.commandLine().getErr()));
-        OffsetPlan best =
-                run.bestPlan()
-                        .orElseThrow(
-                                () ->
-                                        new IllegalStateException(
-                                                "no valid plan by "
-                                                        + strategy
-                                                        + " of "
-                                                        + model.text()));
-        PlanOutput output = run.describe(choice.bestOnly(), repeat);
-        Optional<PlanOutput.ParallelPrice> price =
+        PrintWriter err = spec.commandLine().getErr();
+        PlanRun run = PlanRun.of(input, choice, searchLimits(), ProgressLine.ifWatched(err));
+        OffsetPlan serial = run.best().plan();
+        Optional<Attempt> atOnce =
                 input.graph()
                         .filter(graph -> parallel)
-                        .map(g -> PlanOutput.ParallelPrice.of(g, best));
-        OffsetPlan chosen = price.map(PlanOutput.ParallelPrice::plan).orElse(best);
+                        .map(graph -> ParallelPlanner.plan(graph, InPlace.TRUE));
+        OffsetPlan chosen = atOnce.map(Attempt::plan).orElse(serial);
         if (out != null) {
             write(CsvPlan.of(chosen, input.ids()));
         }
+        PlanRun.Output output =
+                run.describe(
+                        choice.bestOnly(),
+                        atOnce.map(each -> PlanRun.Parallel.of(each, serial.totalBytes())));
         PrintWriter printer = spec.commandLine().getOut();
-        printer.println(json ? output.toJson(price) : output.toText(price));
+        printer.println(json ? Json.pretty(Json.sparse(output)) : output.toText());
         printer.flush();
-        return isWithinCapacity(chosen.totalBytes()) ? ExitCode.OK : ExitCode.SOFTWARE;
+        long bytes = chosen.totalBytes();
+        return Failure.complain(
+                err,
+                capacityBytes == null || bytes <= capacityBytes
+                        ? List.of()
+                        : List.of(
+                                "the best plan needs %d bytes, more than the capacity of %d"
+                                        .formatted(bytes, capacityBytes)));
+    }
+
+    private Optional<SearchLimits> searchLimits() {
+        Optional<SearchLimits> limits = PlanRun.limits(timeLimit);
+        return capacityBytes == null || parallel
+                ? limits
+                : limits.map(each -> each.withCapacityBytes(capacityBytes));
     }
 
     /** Writes all or nothing, even if the command is interrupted. */
@@ -147,79 +167,43 @@ public final class PlanCommand implements Callable<Integer> {
         WholeFile.write(out, text.toString());
     }
 
+    private PlanInput read() throws IOException {
+        if (!(model instanceof ModelRef.OfFile of)) {
+            return PlanInput.runBlock(model, inputs);
+        }
+        if (isRecorded()) {
+            return new ReportPlan(
+                            RunOptions.of(model.text(), inputs, spec),
+                            Optional.empty(),
+                            step -> {},
+                            spec.commandLine().getErr())
+                    .recorded();
+        }
+        return PlanInput.isCsv(of.file())
+                ? PlanInput.readCsv(of.file())
+                : PlanInput.readModel(of.file(), live);
+    }
+
     private boolean isRecorded() {
         return model instanceof ModelRef.OfFile
-                && (model.engine().equals(Optional.of(EngineKind.ONNX_RUNTIME))
-                        || model.engine().equals(Optional.of(EngineKind.PYTORCH)));
+                && model.engine().filter(engine -> engine != EngineKind.TFLITE).isPresent();
     }
 
-    private PlanInput read() throws IOException {
-        if (model instanceof ModelRef.OfFile ofFile) {
-            Path file = ofFile.file();
-            if (isRecorded()) {
-                return new ReportPlan(
-                                RunOptions.of(model.text(), inputs, spec),
-                                Optional.empty(),
-                                step -> {},
-                                spec.commandLine().getErr())
-                        .recordedInput();
-            }
-            return PlanInput.isCsv(file)
-                    ? PlanInput.readCsv(file)
-                    : PlanInput.readModel(file, source, live);
-        }
-        try {
-            return PlanInput.runBlock(model, source, inputs);
-        } catch (IllegalArgumentException e) {
-            throw usage(e.getMessage());
-        }
-    }
-
-    private void checkFile(Path file) {
-        if (isRecorded()) {
-            if (parallel) {
-                throw usage("--parallel needs a graph, and this model is run for allocations");
-            }
+    private void check() {
+        if (!(model instanceof ModelRef.OfFile of)) {
+            checkArgument(!live, "--live needs a .tflite file");
             return;
         }
-        if (!PlanInput.isCsv(file) && !PlanInput.isModel(file)) {
-            throw usage("'" + file + "' is no .tflite, .pt, .onnx or .csv file");
-        }
-        if (parallel && PlanInput.isCsv(file)) {
-            throw usage("--parallel needs a graph, and a .csv file has none");
-        }
-        if (!inputs.isEmpty()) {
-            throw usage("--input-shape is for blocks");
-        }
-    }
-
-    private PlanRun.Choice checkUsage() {
-        if (model instanceof ModelRef.OfFile ofFile) {
-            checkFile(ofFile.file());
-        }
-        if (live && !(model instanceof ModelRef.OfFile of && PlanInput.isModel(of.file()))) {
-            throw usage("--live needs a .tflite file");
-        }
-        if (repeat < 1) {
-            throw usage("--repeat must be at least 1: " + repeat);
-        }
-        try {
-            search.check();
-            return PlanRun.Choice.named(strategy);
-        } catch (IllegalArgumentException e) {
-            throw usage(e.getMessage());
-        }
-    }
-
-    private ParameterException usage(String problem) {
-        return new ParameterException(spec.commandLine(), problem);
-    }
-
-    private boolean isWithinCapacity(long bytes) {
-        Optional<String> excess = search.excess(bytes);
-        PrintWriter errors = spec.commandLine().getErr();
-        excess.ifPresent(problem -> errors.println("djlplan: " + problem));
-        errors.flush();
-        return excess.isEmpty();
+        boolean csv = PlanInput.isCsv(of.file());
+        boolean tfLite = PlanInput.isModel(of.file());
+        checkArgument(
+                csv || tfLite || isRecorded(),
+                "'%s' is no .tflite, .pt, .onnx or .csv file",
+                of.file());
+        checkArgument(
+                tfLite || !parallel,
+                "--parallel needs a graph, which neither a .csv file nor a recording has");
+        checkArgument(tfLite || !live, "--live needs a .tflite file");
+        checkArgument(isRecorded() || inputs.isEmpty(), "--input-shape is for models that are run");
     }
 }

@@ -95,13 +95,20 @@ record PlanInput(
                         : Optional.of(Rounds.strategy(records.knownAt())));
     }
 
-    static PlanInput readModel(Path file, GraphSource source, boolean live) throws IOException {
-        GraphSource.Reader reader = live ? source.live() : source.file();
-        return of(live ? View.LIVE : View.FILE, reader.read(existing(file)));
+    /**
+     * Reads a {@code .tflite} file.
+     *
+     * @param live whether to open it in the engine, which adds the kernels' temporaries
+     */
+    static PlanInput readModel(Path file, boolean live) throws IOException {
+        return live
+                ? of(View.LIVE, PlannedLoading.engineView(existing(file), List.of()).graph())
+                : of(View.FILE, PlannedLoading.readFile(existing(file)));
     }
 
-    static PlanInput runBlock(ModelRef block, GraphSource source, List<InputSpec> inputs) {
-        return of(View.BLOCK, source.block().read(block, inputs));
+    /** Runs an imperative block once and records it. */
+    static PlanInput runBlock(ModelRef block, List<InputSpec> inputs) {
+        return of(View.BLOCK, PlannedLoading.runBlock(block, inputs));
     }
 
     /** Returns the problem of a graph, with and without shared places. */
@@ -147,39 +154,5 @@ record PlanInput(
             throw new NoSuchFileException(file.toString(), null, "there is no such file");
         }
         return file;
-    }
-
-    /**
-     * Readers of graphs: of files, of engines and of imperative blocks.
-     *
-     * @param file reads only a {@code .tflite} file
-     * @param live opens the file in the engine, which adds the kernels' temporaries
-     * @param block runs an imperative block once and records it
-     */
-    record GraphSource(Reader file, Reader live, BlockReader block) {
-
-        /** Reads the graph of an imperative block. */
-        @FunctionalInterface
-        interface BlockReader {
-
-            /**
-             * Returns the graph of the block.
-             *
-             * @param inputs one per input, or none if the block has default ones
-             */
-            Graph read(ModelRef block, List<InputSpec> inputs);
-        }
-
-        /** Reads the graph of a model file. */
-        @FunctionalInterface
-        interface Reader {
-
-            /**
-             * Returns the graph of the model.
-             *
-             * @throws IOException if the file cannot be read or is not a model
-             */
-            Graph read(Path model) throws IOException;
-        }
     }
 }

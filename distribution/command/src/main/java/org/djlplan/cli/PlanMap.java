@@ -12,6 +12,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.djlplan.cli.report.MemoryMap;
 import org.djlplan.cli.report.MemoryMap.Layout;
 import org.djlplan.cli.report.MemoryMap.Owner;
@@ -22,20 +23,17 @@ import org.djlplan.cli.report.PlanNames;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
-import org.djlplan.memplan.internal.plan.OffsetPlan;
-import org.djlplan.memplan.internal.plan.portfolio.Attempt;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.usage.OperatorProfiles;
 import org.djlplan.memplan.internal.usage.UsageRecord;
-import org.djlplan.study.shared.EndToEnd;
-import org.djlplan.study.shared.SharedAttempt;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 
 /**
- * Memory maps of the planner's results for one input, with the same figures as {@link PlanOutput}.
+ * Memory maps of the planner's results for one input, with the same figures as {@link
+ * PlanRun.Output}.
  */
 final class PlanMap {
 
@@ -117,22 +115,7 @@ final class PlanMap {
 
     /** Returns the map of the plans of a planner run, and of the added plans. */
     MemoryMap of(PlanRun run) {
-        PlanOutput output = run.describe(false, 1);
-        List<Strategy> strategies = new ArrayList<>();
-        for (Attempt attempt : run.offsets()) {
-            PlanOutput.Result result = output.results().get(strategies.size());
-            strategies.add(
-                    offsets(
-                            result.strategy(),
-                            attempt.plan(),
-                            result.millis(),
-                            result.valid(),
-                            attempt.valid() && attempt.provedMinimal()));
-        }
-        for (SharedAttempt attempt : run.sharedObjects()) {
-            strategies.add(shared(attempt, output.results().get(strategies.size())));
-        }
-        strategies.addAll(more);
+        PlanRun.Output output = run.describe(false, Optional.empty());
         return new MemoryMap(
                 operators(),
                 steps.numbers(),
@@ -142,7 +125,7 @@ final class PlanMap {
                 output.lowerBoundBytes(),
                 output.aliasedLowerBoundBytes(),
                 output.sharedObjectsLowerBoundBytes(),
-                strategies,
+                Stream.concat(run.plans().stream().map(this::strategy), more.stream()).toList(),
                 output.best().strategy());
     }
 
@@ -185,34 +168,23 @@ final class PlanMap {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    private Strategy offsets(
-            String name, OffsetPlan plan, double millis, boolean valid, boolean provedMinimal) {
-        return new Strategy(
-                name,
-                plan.strategy().equals(NAIVE) ? Layout.NAIVE : Layout.OFFSETS,
-                plan.totalBytes(),
-                millis,
-                valid,
-                provedMinimal,
-                Optional.of(places(plan::offsetOf)),
-                List.of());
-    }
-
-    private Strategy shared(SharedAttempt attempt, PlanOutput.Result result) {
+    private Strategy strategy(PlanRun.Planned planned) {
+        PlanRun.Result result = planned.result();
         List<Span> objects = new ArrayList<>();
         long end = 0;
-        for (long bytes : attempt.plan().objectBytes()) {
+        for (long bytes : result.objectBytes().orElse(List.of())) {
             objects.add(new Span(end, bytes));
             end += bytes;
         }
+        Layout ofOffsets = planned.plan().strategy().equals(NAIVE) ? Layout.NAIVE : Layout.OFFSETS;
         return new Strategy(
                 result.strategy(),
-                Layout.SHARED_OBJECTS,
+                result.objectBytes().isPresent() ? Layout.SHARED_OBJECTS : ofOffsets,
                 result.totalBytes(),
                 result.millis(),
                 result.valid(),
-                attempt.provedMinimal(),
-                Optional.of(places(EndToEnd.layOut(attempt.plan())::offsetOf)),
+                result.provedMinimal(),
+                Optional.of(places(planned.plan()::offsetOf)),
                 objects);
     }
 

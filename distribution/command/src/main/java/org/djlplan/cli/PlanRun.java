@@ -1,15 +1,12 @@
 package org.djlplan.cli;
 
-import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
-
 import ai.djl.util.Progress;
-import java.util.ArrayList;
+import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.djlplan.memplan.internal.config.Nearest;
+import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.portfolio.Attempt;
@@ -18,32 +15,183 @@ import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.study.Strategies;
+import org.djlplan.study.parallel.AntichainBound;
 import org.djlplan.study.search.ExactSearch;
 import org.djlplan.study.search.SearchLimits;
 import org.djlplan.study.shared.EndToEnd;
 import org.djlplan.study.shared.SharedAttempt;
-import org.djlplan.study.shared.SharedObjectsPlan;
 import org.djlplan.study.shared.SharedObjectsPortfolio;
 import org.djlplan.study.shared.SharedObjectsStrategy;
 import org.djlplan.study.shared.SharedStrategies;
-import org.djlplan.thirdparty.guava.base.Stopwatch;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.collect.Iterables;
-import org.djlplan.thirdparty.guava.math.Quantiles;
+import org.djlplan.thirdparty.guava.collect.Streams;
 
 /**
  * The plans that the chosen strategies made for one input.
  *
  * @param input the planned input
- * @param offsets plans of one arena, one per strategy and variant
- * @param sharedObjects plans of shared objects, one per strategy and variant
+ * @param plans one per strategy and variant, plans of one arena first
  */
-record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> sharedObjects) {
+record PlanRun(PlanInput input, List<Planned> plans) {
+
+    /** Layout of plans that give every tensor an offset in one arena. */
+    static final String OFFSETS = "offsets";
+
+    /** Layout of plans that give every tensor one of several buffers. */
+    static final String SHARED_OBJECTS = "shared-objects";
 
     PlanRun {
-        offsets = ImmutableList.copyOf(offsets);
-        sharedObjects = ImmutableList.copyOf(sharedObjects);
+        plans = ImmutableList.copyOf(plans);
+    }
+
+    /**
+     * A plan.
+     *
+     * @param plan the offsets; shared objects lie end to end
+     */
+    record Planned(Result result, OffsetPlan plan) {}
+
+    /**
+     * The figures of a plan; the fields are those of the JSON.
+     *
+     * @param strategy its name, with {@code "+in-place"} if tensors share places
+     * @param layout {@link #OFFSETS} or {@link #SHARED_OBJECTS}
+     * @param totalBytes size of the arena, or of all buffers together
+     * @param millis duration of planning
+     * @param valid whether the independent validator found no error
+     * @param provedMinimal whether it is proved that no plan with this layout is smaller; for an
+     *     in-place plan, no plan in which the same tensors share places
+     * @param objectBytes size of each buffer, for shared objects
+     */
+    record Result(
+            String strategy,
+            String layout,
+            long totalBytes,
+            double millis,
+            boolean valid,
+            boolean provedMinimal,
+            Optional<List<Long>> objectBytes) {}
+
+    /**
+     * Output of the plan command; the fields are those of its JSON.
+     *
+     * @param records number of planned tensors
+     * @param view source of the records
+     * @param naiveBytes total size of all tensors, without shared memory
+     * @param lowerBoundBytes maximum operator breadth without aliases; in-place plans may be
+     *     smaller
+     * @param aliasedLowerBoundBytes the lower bound if tensors share places wherever operators may
+     *     overwrite or view their inputs; without such operators, as in files of records, it equals
+     *     {@code lowerBoundBytes}
+     * @param sharedObjectsLowerBoundBytes sum of positional maxima without aliases
+     * @param results one per strategy and variant
+     * @param best the smallest valid plan with offsets; if there is none, the smallest valid plan
+     *     with shared objects
+     * @param bestSharedObjects the smallest valid plan with shared objects, if there is one
+     * @param parallel the plan for parallel branches, if requested
+     */
+    record Output(
+            int records,
+            String view,
+            long naiveBytes,
+            long lowerBoundBytes,
+            long aliasedLowerBoundBytes,
+            long sharedObjectsLowerBoundBytes,
+            List<Result> results,
+            Result best,
+            Optional<Result> bestSharedObjects,
+            Optional<Parallel> parallel) {
+
+        String toText() {
+            StringBuilder text = new StringBuilder();
+            text.append(
+                    Figures.format(
+                            "%,d records (view: %s)%nnaive       %,15d bytes%n"
+                                    + "lower bound %,15d bytes (without sharing places)%n"
+                                    + "aliased     %,15d bytes (lower bound with places shared)%n"
+                                    + "objects     %,15d bytes (lower bound of shared objects)%n%n",
+                            records,
+                            view,
+                            naiveBytes,
+                            lowerBoundBytes,
+                            aliasedLowerBoundBytes,
+                            sharedObjectsLowerBoundBytes));
+            TextTable table = new TextTable(true, "strategy", "bytes", "ms", "");
+            for (Result each : results) {
+                table.row(
+                        each.strategy(),
+                        Figures.format("%,d", each.totalBytes()),
+                        Figures.format("%.3f", each.millis()),
+                        each.valid() ? "" : "INVALID");
+            }
+            text.append(table.text());
+            text.append(describe("best", best, "proved minimal"));
+            bestSharedObjects.ifPresent(
+                    each -> text.append(describe("best shared objects", each, "proved optimal")));
+            parallel.ifPresent(
+                    each ->
+                            text.append(
+                                    Figures.format(
+                                            "%nbranches at once: %s, %,d bytes%s, %.3f times as much",
+                                            each.strategy(),
+                                            each.totalBytes(),
+                                            each.provedMinimal() ? ", at the lower bound" : "",
+                                            each.ratio())));
+            return text.toString();
+        }
+
+        private static String describe(String what, Result result, String proof) {
+            return Figures.format(
+                    "%n%s: %s, %,d bytes%s",
+                    what,
+                    result.strategy(),
+                    result.totalBytes(),
+                    result.provedMinimal() ? ", " + proof : "");
+        }
+    }
+
+    /**
+     * Cost of a plan for an engine that runs independent branches at once.
+     *
+     * @param strategy name of the strategy, with {@code "+in-place"} when tensors share places
+     * @param serialBytes arena of the best plan for operators that run one after another
+     * @param totalBytes arena of this plan
+     * @param ratio this arena divided by the serial one; 1 if both are empty
+     * @param lowerBoundBytes lower bound of plans for parallel branches, with the same tensors
+     *     sharing places
+     * @param provedMinimal whether this plan reaches the bound
+     */
+    record Parallel(
+            String strategy,
+            long serialBytes,
+            long totalBytes,
+            double ratio,
+            long lowerBoundBytes,
+            boolean provedMinimal) {
+
+        /**
+         * Compares a plan for parallel branches with one for operators that run one after another.
+         */
+        static Parallel of(Attempt planned, long serialBytes) {
+            long totalBytes = planned.plan().totalBytes();
+            long boundBytes = AntichainBound.bytes(planned.plan().problem());
+            return new Parallel(
+                    planned.name(),
+                    serialBytes,
+                    totalBytes,
+                    serialBytes == 0 ? 1 : Math.round(1e3 * totalBytes / serialBytes) / 1e3,
+                    boundBytes,
+                    totalBytes == boundBytes);
+        }
+    }
+
+    /** Returns the limits of a search for a smaller plan; empty for no search. */
+    static Optional<SearchLimits> limits(Duration time) {
+        return time.isZero()
+                ? Optional.empty()
+                : Optional.of(SearchLimits.ofTime(time, Machine.cores()));
     }
 
     /**
@@ -51,149 +199,114 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
      * because the others need all sizes in advance.
      *
      * @param limits of the search for a smaller plan; empty for no search
-     */
-    static PlanRun of(PlanInput input, Choice choice, Optional<SearchLimits> limits) {
-        return of(input, choice, limits, Optional.empty());
-    }
-
-    /**
-     * Plans as the method above does, and reports progress.
-     *
-     * @param line receives the progress of the search; empty if the progress is not shown
+     * @param line shows that a search runs, if anybody watches
      */
     static PlanRun of(
             PlanInput input,
             Choice choice,
             Optional<SearchLimits> limits,
             Optional<Progress> line) {
-        if (input.inRounds().isPresent()) {
-            Portfolio rounds =
-                    new Portfolio(List.of(input.inRounds().get()), input.alignmentBytes());
-            return new PlanRun(input, rounds.attempts(input.variants()), List.of());
-        }
-        Portfolio portfolio = new Portfolio(choice.offsets(), input.alignmentBytes());
-        List<Attempt> attempts = portfolio.attempts(input.variants());
+        boolean rounds = input.inRounds().isPresent();
+        List<OffsetStrategy> strategies = input.inRounds().map(List::of).orElse(choice.offsets());
+        List<Attempt> attempts =
+                new Portfolio(strategies, input.alignmentBytes()).attempts(input.variants());
         Optional<Attempt> searched =
-                limits.filter(each -> choice.search())
+                limits.filter(each -> choice.search() && !rounds)
                         .flatMap(each -> searched(input, attempts, each, line));
+        List<SharedAttempt> shared =
+                rounds
+                        ? List.of()
+                        : new SharedObjectsPortfolio(choice.sharedObjects())
+                                .attempts(input.variants());
         return new PlanRun(
                 input,
-                Stream.concat(attempts.stream(), searched.stream()).toList(),
-                new SharedObjectsPortfolio(choice.sharedObjects()).attempts(input.variants()));
+                Streams.concat(
+                                attempts.stream().map(PlanRun::planned),
+                                searched.stream().map(PlanRun::planned),
+                                shared.stream().map(PlanRun::planned))
+                        .toList());
     }
 
     private static Optional<Attempt> searched(
             PlanInput input, List<Attempt> attempts, SearchLimits limits, Optional<Progress> line) {
-        Optional<SearchNews> news = SearchNews.start(line, limits.time());
+        String most =
+                limits.time().map(time -> ", at most %d s".formatted(time.toSeconds())).orElse("");
+        line.ifPresent(each -> each.reset("Searching for a smaller plan" + most, 1));
+        line.ifPresent(each -> each.start(0));
         try {
             return new ExactSearch(limits).improve(attempts, input.alignmentBytes());
         } finally {
-            news.ifPresent(SearchNews::close);
+            line.ifPresent(Progress::end);
         }
     }
 
-    /**
-     * Returns the smallest plan of one arena; if only shared objects were planned, the smallest
-     * plan of these, laid end to end. Empty if no plan is valid.
-     */
-    Optional<OffsetPlan> bestPlan() {
-        return Portfolio.smallest(offsets)
-                .map(Attempt::plan)
-                .or(() -> bestSharedObjects().map(best -> EndToEnd.layOut(best.plan())));
+    private static Planned planned(Attempt attempt) {
+        return new Planned(
+                new Result(
+                        attempt.name(),
+                        OFFSETS,
+                        attempt.plan().totalBytes(),
+                        millis(attempt.nanos()),
+                        attempt.valid(),
+                        attempt.valid() && attempt.provedMinimal(),
+                        Optional.empty()),
+                attempt.plan());
     }
 
-    private Optional<SharedAttempt> bestSharedObjects() {
-        return SharedObjectsPortfolio.smallest(sharedObjects);
+    private static Planned planned(SharedAttempt attempt) {
+        return new Planned(
+                new Result(
+                        attempt.name(),
+                        SHARED_OBJECTS,
+                        attempt.plan().totalBytes(),
+                        millis(attempt.nanos()),
+                        attempt.valid(),
+                        attempt.provedMinimal(),
+                        Optional.of(attempt.plan().objectBytes())),
+                EndToEnd.layOut(attempt.plan()));
+    }
+
+    private static double millis(long nanos) {
+        return Math.round(nanos / 1e3) / 1e3;
     }
 
     /**
-     * Returns the output to print.
+     * Returns the smallest valid plan of one arena; if only shared objects were planned, the
+     * smallest of these.
      *
-     * @param bestOnly whether only the best plan is to be listed
-     * @param repeat how often to plan again for a median time; 1 for the time of the first run
-     * @throws java.util.NoSuchElementException if no plan is valid
+     * @throws IllegalStateException if no plan is valid
      */
-    PlanOutput describe(boolean bestOnly, int repeat) {
-        Optional<Attempt> bestOffsets = Portfolio.smallest(offsets);
-        Optional<SharedAttempt> bestShared = bestSharedObjects();
-        List<PlanOutput.Result> results =
-                Stream.concat(
-                                offsets.stream()
-                                        .filter(each -> !bestOnly || each.equals(bestOffsets.get()))
-                                        .map(attempt -> result(attempt, repeat)),
-                                sharedObjects.stream().map(attempt -> result(attempt, repeat)))
-                        .toList();
-        Optional<PlanOutput.BestResult> shared =
-                bestShared.map(best -> best(results, best.name(), best.provedMinimal()));
+    Planned best() {
+        return smallest(OFFSETS)
+                .or(() -> smallest(SHARED_OBJECTS))
+                .orElseThrow(() -> new IllegalStateException("no valid plan"));
+    }
+
+    private Optional<Planned> smallest(String layout) {
+        return plans.stream()
+                .filter(each -> each.result().valid() && each.result().layout().equals(layout))
+                .min(Comparator.comparingLong(each -> each.result().totalBytes()));
+    }
+
+    /**
+     * Returns the output of the plan command.
+     *
+     * @param bestOnly whether only the best plan of one arena is listed
+     */
+    Output describe(boolean bestOnly, Optional<Parallel> parallel) {
         List<UsageRecord> records = input.variants().get(0).records();
-        return new PlanOutput(
+        Planned best = best();
+        return new Output(
                 records.size(),
                 input.view().label(),
                 UsageRecords.naiveBytes(records),
                 LowerBounds.offsetBytes(records),
                 LowerBounds.offsetBytes(Iterables.getLast(input.variants()).units()),
                 LowerBounds.sharedObjectBytes(records),
-                results,
-                bestOffsets.map(best -> best(results, best)).or(() -> shared).orElseThrow(),
-                shared);
-    }
-
-    private static PlanOutput.BestResult best(List<PlanOutput.Result> results, Attempt best) {
-        return best(results, best.name(), best.provedMinimal());
-    }
-
-    private static PlanOutput.BestResult best(
-            List<PlanOutput.Result> results, String name, boolean provedMinimal) {
-        return results.stream()
-                .filter(result -> result.strategy().equals(name))
-                .findFirst()
-                .map(result -> PlanOutput.BestResult.of(result, provedMinimal))
-                .orElseThrow();
-    }
-
-    private PlanOutput.Result result(Attempt attempt, int repeat) {
-        OffsetPlan plan = attempt.plan();
-        OffsetStrategy again =
-                input.inRounds().orElseGet(() -> Strategies.named(plan.strategy()).get(0));
-        int times = again instanceof ExactSearch ? 1 : repeat;
-        return new PlanOutput.Result(
-                attempt.name(),
-                PlanOutput.OFFSETS,
-                plan.totalBytes(),
-                millis(attempt.nanos(), times, plan, () -> again.plan(plan.problem())),
-                attempt.valid(),
-                Optional.empty());
-    }
-
-    private static PlanOutput.Result result(SharedAttempt attempt, int repeat) {
-        SharedObjectsPlan plan = attempt.plan();
-        SharedObjectsStrategy again = SharedStrategies.named(plan.strategy()).orElseThrow();
-        return new PlanOutput.Result(
-                attempt.name(),
-                PlanOutput.SHARED_OBJECTS,
-                plan.totalBytes(),
-                millis(attempt.nanos(), repeat, plan, () -> again.plan(plan.problem())),
-                attempt.valid(),
-                Optional.of(plan.objectBytes()));
-    }
-
-    /** Plans repeatedly if requested; {@code plan} itself was the warm-up. */
-    private static double millis(long nanos, int repeat, Object plan, Supplier<?> planner) {
-        if (repeat == 1) {
-            return rounded((double) nanos);
-        }
-        List<Long> times = new ArrayList<>();
-        for (int i = 0; i < repeat; i++) {
-            Stopwatch watch = Stopwatch.createStarted();
-            Object again = planner.get();
-            times.add(watch.elapsed(TimeUnit.NANOSECONDS));
-            checkState(again.equals(plan), "planned differently: %s", plan);
-        }
-        return rounded(Quantiles.median().compute(times));
-    }
-
-    private static double rounded(double nanos) {
-        return Math.round(nanos / 1e3) / 1e3;
+                (bestOnly ? List.of(best) : plans).stream().map(Planned::result).toList(),
+                best.result(),
+                smallest(SHARED_OBJECTS).map(Planned::result),
+                parallel);
     }
 
     /**
@@ -212,11 +325,6 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
 
         /** The name for all strategies. */
         static final String ALL = "all";
-
-        Choice {
-            offsets = ImmutableList.copyOf(offsets);
-            sharedObjects = ImmutableList.copyOf(sharedObjects);
-        }
 
         /**
          * Returns the choice for a name: {@link #ALL}, one strategy, or {@link Strategies#BEST}.

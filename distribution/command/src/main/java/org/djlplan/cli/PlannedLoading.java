@@ -1,7 +1,6 @@
 package org.djlplan.cli;
 
 import ai.djl.Model;
-import ai.djl.engine.Engine;
 import ai.djl.engine.EngineException;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
@@ -16,8 +15,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.ServiceLoader;
-import java.util.stream.Stream;
+import org.djlplan.delegation.internal.DelegationKey;
+import org.djlplan.delegation.internal.DelegationOptions;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.graph.Graph;
@@ -29,9 +28,6 @@ import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
-import org.djlplan.memplan.spi.DelegationProvider;
-import org.djlplan.memplan.spi.Option;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.Maps;
 import org.djlplan.thirdparty.guava.primitives.Longs;
@@ -68,28 +64,6 @@ final class PlannedLoading {
         return Maps.filterKeys(arguments, key -> !GivenOptions.isPlanOption(key));
     }
 
-    /** Returns whether models can be delegated, that is, whether djl-delegation is present. */
-    static boolean knowsDelegation() {
-        return delegation().findAny().isPresent();
-    }
-
-    /**
-     * Returns the registered implementations of a type. Those of {@code org.djlplan.cli.tune} need
-     * djl-delegation, and are left out without it.
-     */
-    static <T> List<T> services(Class<T> type) {
-        boolean all = knowsDelegation();
-        return ServiceLoader.load(type).stream()
-                .filter(s -> all || !s.type().getPackageName().equals("org.djlplan.cli.tune"))
-                .map(ServiceLoader.Provider::get)
-                .toList();
-    }
-
-    private static Stream<DelegationProvider> delegation() {
-        return ServiceLoader.load(DelegationProvider.class).stream()
-                .map(ServiceLoader.Provider::get);
-    }
-
     /**
      * Returns the arguments of a model that does not run as stock: the user's arguments, and for
      * TensorFlow Lite the number of threads. (On PyTorch, {@link WorkerProcess.Jvm} sets the number
@@ -111,15 +85,12 @@ final class PlannedLoading {
         if (mode == RunMode.DELEGATED
                 && options.engine() == EngineKind.PYTORCH
                 && options.mayDelegate()
-                && knowsDelegation()
                 && !arguments.containsKey(RunOptions.PROFILE)) {
             arguments.putIfAbsent(RunOptions.ON_MISSING, "cpu");
         }
-        if (knowsDelegation()) {
-            arguments.putIfAbsent(
-                    mode == RunMode.DELEGATED ? RunOptions.PROFILE : RunOptions.ENABLED,
-                    mode == RunMode.DELEGATED ? "off" : "false");
-        }
+        arguments.putIfAbsent(
+                mode == RunMode.DELEGATED ? RunOptions.PROFILE : RunOptions.ENABLED,
+                mode == RunMode.DELEGATED ? "off" : "false");
         return ImmutableMap.copyOf(arguments);
     }
 
@@ -129,18 +100,17 @@ final class PlannedLoading {
      * @throws IllegalArgumentException if a key is unknown or a value is of the wrong kind
      */
     static void check(Map<String, String> arguments) {
-        ImmutableList<Option> known =
-                delegation()
-                        .flatMap(provider -> provider.options().stream())
-                        .collect(ImmutableList.toImmutableList());
-        GivenOptions given =
+        DelegationOptions unused = DelegationOptions.parse(parse(arguments).delegation());
+    }
+
+    /** Parses options on a command line, which count as set by the application. */
+    static PlanOptions parse(Map<String, String> arguments) {
+        return PlanOptions.parse(
                 GivenOptions.of(
                         Maps.filterKeys(arguments, GivenOptions::isPlanOption),
-                        ImmutableMap.of(),
-                        ImmutableMap.of(),
-                        known);
-        PlanOptions options = PlanOptions.parse(given);
-        delegation().forEach(provider -> provider.check(options.delegation()));
+                        Map.of(),
+                        Map.of(),
+                        List.of(DelegationKey.values())));
     }
 
     /**
@@ -163,18 +133,9 @@ final class PlannedLoading {
         }
     }
 
-    /** Returns the readers that commands use for the graph of a {@code .tflite} file. */
-    static PlanInput.GraphSource graphs() {
-        return new PlanInput.GraphSource(
-                PlannedLoading::readFile, PlannedLoading::askEngine, PlannedLoading::runBlock);
-    }
-
-    private static Graph readFile(Path model) throws IOException {
+    /** Reads the graph of a {@code .tflite} file, without an engine. */
+    static Graph readFile(Path model) throws IOException {
         return TfLiteGraphs.toGraph(TfLiteReader.read(model), model.getFileName().toString());
-    }
-
-    private static Graph askEngine(Path model) throws IOException {
-        return engineView(model, List.of()).graph();
     }
 
     /**
@@ -184,7 +145,7 @@ final class PlannedLoading {
      * @throws Failure if the engine cannot run it
      */
     static EngineView engineView(Path model, List<List<Integer>> shapes) throws IOException {
-        Engine.getEngine(EngineKind.TFLITE.engineName()).newBaseManager().close();
+        EngineKind.TFLITE.load();
         try {
             return EngineView.of(model, ENGINE_DEFAULT, shapes);
         } catch (UnplannableException e) {
@@ -192,7 +153,8 @@ final class PlannedLoading {
         }
     }
 
-    private static Graph runBlock(ModelRef ref, List<InputSpec> given) {
+    /** Runs a block once, and returns the graph of its arrays. */
+    static Graph runBlock(ModelRef ref, List<InputSpec> given) {
         List<InputSpec> inputs = ref.complete(given);
         Shape[] shapes = inputs.stream().map(InputSpec::shape).toArray(Shape[]::new);
         String engine = EngineKind.PYTORCH.engineName();
@@ -210,7 +172,7 @@ final class PlannedLoading {
         }
     }
 
-    private static ArrayType type(InputSpec input) {
+    static ArrayType type(InputSpec input) {
         return new ArrayType(
                 input.type().orElse(DataType.FLOAT32).name().toLowerCase(Locale.ROOT),
                 Longs.asList(input.shape().getShape()));

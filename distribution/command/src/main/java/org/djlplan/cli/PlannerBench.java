@@ -4,14 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
-import java.util.function.Function;
-import java.util.function.LongSupplier;
-import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
@@ -28,9 +25,13 @@ import org.djlplan.study.shared.SharedObjectsPlan;
 import org.djlplan.study.shared.SharedObjectsStrategy;
 import org.djlplan.study.shared.SharedObjectsValidator;
 import org.djlplan.study.shared.SharedStrategies;
+import org.djlplan.thirdparty.guava.base.Ascii;
 import org.djlplan.thirdparty.guava.base.Stopwatch;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.Iterables;
+import org.djlplan.thirdparty.guava.collect.Multimaps;
 import org.djlplan.thirdparty.guava.collect.Sets;
+import org.djlplan.thirdparty.guava.collect.Streams;
+import org.djlplan.thirdparty.guava.math.PairedStatsAccumulator;
 import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /** Plans problems with every strategy that supports them and measures the time. */
@@ -38,6 +39,12 @@ final class PlannerBench {
 
     /** A strategy is not run again once its runs took longer than this in total. */
     private static final Duration ENOUGH = Duration.ofSeconds(10);
+
+    /**
+     * Curves have the largest problems only: smaller ones take microseconds, which fixed costs
+     * dominate.
+     */
+    private static final int MOST_POINTS = 3;
 
     /**
      * A problem with a name.
@@ -53,7 +60,7 @@ final class PlannerBench {
      * @param instance name of the problem
      * @param units number of units
      * @param strategy name of the strategy
-     * @param layout {@link PlanOutput#OFFSETS} or {@link PlanOutput#SHARED_OBJECTS}
+     * @param layout {@link PlanRun#OFFSETS} or {@link PlanRun#SHARED_OBJECTS}
      * @param totalBytes size of the arena, or of all buffers together
      * @param percentAboveBound difference from the lower bound of the layout
      * @param medianMillis median time
@@ -71,6 +78,64 @@ final class PlannerBench {
             int runs,
             boolean valid) {}
 
+    /**
+     * How a strategy's time grows with the number n of units of generated problems.
+     *
+     * @param instance kind of the problems
+     * @param strategy name of the strategy
+     * @param fromUnits units of the curve's smallest problem
+     * @param toUnits units of its largest problem
+     * @param exponent slope of log(time) over log(n): 1 for linear, 2 for quadratic; a factor of
+     *     log n adds about 0.1
+     */
+    record CostCurve(
+            String instance, String strategy, int fromUnits, int toUnits, double exponent) {
+
+        /** Returns the curve of every kind and strategy with at least two sizes. */
+        static List<CostCurve> of(List<Row> rows) {
+            return Multimaps.index(rows, row -> List.of(row.instance(), row.strategy()))
+                    .asMap()
+                    .values()
+                    .stream()
+                    .map(List::copyOf)
+                    .filter(points -> points.size() > 1)
+                    .map(CostCurve::ofSeries)
+                    .toList();
+        }
+
+        private static CostCurve ofSeries(List<Row> all) {
+            List<Row> points = all.subList(Math.max(0, all.size() - MOST_POINTS), all.size());
+            PairedStatsAccumulator logarithms = new PairedStatsAccumulator();
+            points.forEach(
+                    row -> logarithms.add(Math.log(row.units()), Math.log(row.medianMillis())));
+            Row first = points.get(0);
+            return new CostCurve(
+                    first.instance(),
+                    first.strategy(),
+                    first.units(),
+                    points.get(points.size() - 1).units(),
+                    logarithms.leastSquaresFit().slope());
+        }
+    }
+
+    /**
+     * One search for a plan that fits.
+     *
+     * @param instance name of the problem
+     * @param without the technique that was switched off, or {@code none}
+     * @param seconds duration
+     * @param nodes number of examined partial plans
+     * @param totalBytes size of the arena
+     * @param fits whether the arena is within the capacity
+     */
+    record SearchRow(
+            String instance,
+            String without,
+            double seconds,
+            long nodes,
+            long totalBytes,
+            boolean fits) {}
+
     private final int repeat;
     private final Duration warmUp;
 
@@ -83,187 +148,120 @@ final class PlannerBench {
         this.warmUp = warmUp;
     }
 
-    /** Returns one row per strategy that supports the problem. */
-    ImmutableList<Row> rows(Instance instance) {
+    /**
+     * Returns one row per strategy that supports the problem, strategies for offsets first.
+     * Strategies that lay shared objects end to end are left out, because their plans are those of
+     * shared objects.
+     */
+    List<Row> rows(Instance instance) {
         PlanningProblem problem = instance.problem();
-        long offsetsBound = LowerBounds.offsetBytes(problem.units());
-        long sharedBound = LowerBounds.sharedObjectBytes(problem.units());
-        ImmutableList.Builder<Row> rows = ImmutableList.builder();
-        for (BenchedStrategy strategy : BenchedStrategy.all()) {
-            if (strategy.admits().test(problem)) {
-                long bound = strategy.sharedObjects() ? sharedBound : offsetsBound;
-                rows.add(row(instance, strategy, bound));
+        Map<String, OffsetStrategy> offsets = new LinkedHashMap<>();
+        Streams.concat(
+                        Strategies.all().stream(),
+                        ParallelPlanner.strategies().stream(),
+                        Stream.of(new ExactSearch()))
+                .filter(each -> each.admits(problem) && !(each instanceof EndToEnd))
+                .forEach(each -> offsets.putIfAbsent(each.name(), each));
+        List<Row> rows = new ArrayList<>();
+        for (OffsetStrategy each : offsets.values()) {
+            Timed<OffsetPlan> timed = time(() -> each.plan(problem));
+            OffsetPlan plan = timed.plan();
+            rows.add(
+                    row(
+                            instance,
+                            each.name(),
+                            PlanRun.OFFSETS,
+                            plan.totalBytes(),
+                            LowerBounds.offsetBytes(problem.units()),
+                            timed.nanos(),
+                            PlanValidator.violations(plan, 1).isEmpty()));
+        }
+        for (SharedObjectsStrategy each : SharedStrategies.all()) {
+            if (each.admits(problem)) {
+                Timed<SharedObjectsPlan> timed = time(() -> each.plan(problem));
+                SharedObjectsPlan plan = timed.plan();
+                rows.add(
+                        row(
+                                instance,
+                                each.name(),
+                                PlanRun.SHARED_OBJECTS,
+                                plan.totalBytes(),
+                                LowerBounds.sharedObjectBytes(problem.units()),
+                                timed.nanos(),
+                                SharedObjectsValidator.violations(plan).isEmpty()));
             }
         }
-        return rows.build();
+        return rows;
     }
 
-    private Row row(Instance instance, BenchedStrategy strategy, long boundBytes) {
-        Stopwatch all = Stopwatch.createStarted();
-        BenchedStrategy.Plan plan = strategy.planner().apply(instance.problem());
-        List<Long> nanos = new ArrayList<>(List.of(all.elapsed(TimeUnit.NANOSECONDS)));
-        if (all.elapsed().compareTo(ENOUGH) < 0) {
-            while (all.elapsed().compareTo(warmUp) < 0) {
-                plan = strategy.planner().apply(instance.problem());
-            }
-            nanos.clear();
-            do {
-                Stopwatch one = Stopwatch.createStarted();
-                plan = strategy.planner().apply(instance.problem());
-                nanos.add(one.elapsed(TimeUnit.NANOSECONDS));
-            } while (nanos.size() < repeat && all.elapsed().compareTo(ENOUGH) < 0);
-        }
-        long bytes = plan.totalBytes().getAsLong();
+    private static Row row(
+            Instance instance,
+            String strategy,
+            String layout,
+            long bytes,
+            long boundBytes,
+            List<Long> nanos,
+            boolean valid) {
         return new Row(
                 instance.name(),
                 instance.problem().units().size(),
-                strategy.name(),
-                strategy.layout(),
+                strategy,
+                layout,
                 bytes,
                 100.0 * (bytes - boundBytes) / boundBytes,
                 Quantiles.median().compute(nanos) / 1e6,
                 nanos.size(),
-                plan.valid().getAsBoolean());
+                valid);
+    }
+
+    private record Timed<T>(T plan, List<Long> nanos) {}
+
+    private <T> Timed<T> time(Supplier<T> planner) {
+        Stopwatch all = Stopwatch.createStarted();
+        T plan = planner.get();
+        List<Long> nanos = new ArrayList<>(List.of(all.elapsed(TimeUnit.NANOSECONDS)));
+        if (all.elapsed().compareTo(ENOUGH) < 0) {
+            while (all.elapsed().compareTo(warmUp) < 0) {
+                plan = planner.get();
+            }
+            nanos.clear();
+            do {
+                Stopwatch one = Stopwatch.createStarted();
+                plan = planner.get();
+                nanos.add(one.elapsed(TimeUnit.NANOSECONDS));
+            } while (nanos.size() < repeat && all.elapsed().compareTo(ENOUGH) < 0);
+        }
+        return new Timed<>(plan, nanos);
     }
 
     /**
-     * A strategy of either layout in benchmarks.
-     *
-     * @param name of the strategy
-     * @param sharedObjects whether it assigns buffers, not offsets in one arena
-     * @param admits which problems it supports
-     * @param planner makes a plan of a problem
+     * Searches for a plan that fits, with all techniques and with each switched off, after a
+     * warm-up.
      */
-    record BenchedStrategy(
-            String name,
-            boolean sharedObjects,
-            Predicate<PlanningProblem> admits,
-            Function<PlanningProblem, Plan> planner) {
-
-        /**
-         * A plan whose figures are computed on request, not while planning is timed.
-         *
-         * @param totalBytes size of the arena, or of all buffers together
-         * @param valid whether the independent validator finds no error
-         */
-        record Plan(LongSupplier totalBytes, BooleanSupplier valid) {}
-
-        /**
-         * Returns every strategy, strategies for offsets first. Strategies that lay shared objects
-         * end to end are left out, because their plans are those of shared objects.
-         */
-        static ImmutableList<BenchedStrategy> all() {
-            Map<String, BenchedStrategy> all = new LinkedHashMap<>();
-            for (List<OffsetStrategy> some :
-                    List.of(Strategies.all(), ParallelPlanner.strategies())) {
-                for (OffsetStrategy strategy : some) {
-                    if (!(strategy instanceof EndToEnd)) {
-                        all.putIfAbsent(strategy.name(), of(strategy));
-                    }
-                }
-            }
-            OffsetStrategy search = new ExactSearch();
-            all.put(search.name(), of(search));
-            SharedStrategies.all().forEach(strategy -> all.put(strategy.name(), of(strategy)));
-            return ImmutableList.copyOf(all.values());
-        }
-
-        static BenchedStrategy of(OffsetStrategy strategy) {
-            return new BenchedStrategy(
-                    strategy.name(),
-                    false,
-                    strategy::admits,
-                    problem -> {
-                        OffsetPlan plan = strategy.plan(problem);
-                        return new Plan(
-                                plan::totalBytes,
-                                () -> PlanValidator.violations(plan, 1).isEmpty());
-                    });
-        }
-
-        static BenchedStrategy of(SharedObjectsStrategy strategy) {
-            return new BenchedStrategy(
-                    strategy.name(),
-                    true,
-                    strategy::admits,
-                    problem -> {
-                        SharedObjectsPlan plan = strategy.plan(problem);
-                        return new Plan(
-                                plan::totalBytes,
-                                () -> SharedObjectsValidator.violations(plan).isEmpty());
-                    });
-        }
-
-        /** Returns the name of its layout in reports. */
-        String layout() {
-            return sharedObjects ? PlanOutput.SHARED_OBJECTS : PlanOutput.OFFSETS;
-        }
-    }
-
-    /**
-     * Searches for a plan that fits, with all techniques and with each switched off, to measure
-     * their effect.
-     */
-    static final class Techniques {
-
-        /** Denotes the search with all techniques. */
-        static final String NONE = "none";
-
-        /**
-         * One search.
-         *
-         * @param instance name of the problem
-         * @param without the technique that was switched off, or {@link #NONE}
-         * @param seconds duration
-         * @param nodes number of examined partial plans
-         * @param totalBytes size of the arena
-         * @param fits whether the arena is within the capacity
-         */
-        record SearchRow(
-                String instance,
-                String without,
-                double seconds,
-                long nodes,
-                long totalBytes,
-                boolean fits) {}
-
-        private final SearchLimits limits;
-        private final long capacityBytes;
-
-        /**
-         * @param limits of each search
-         * @param capacityBytes that the plan must fit into
-         */
-        Techniques(SearchLimits limits, long capacityBytes) {
-            this.limits = limits.withCapacityBytes(capacityBytes);
-            this.capacityBytes = capacityBytes;
-        }
-
-        /** Returns one row with all techniques, then one without each, after a warm-up. */
-        ImmutableList<SearchRow> rows(PlannerBench.Instance instance) {
-            new ExactSearch(limits).search(instance.problem());
-            ImmutableList.Builder<SearchRow> rows = ImmutableList.builder();
-            rows.add(row(instance, NONE, Technique.ALL));
-            for (Technique off : Technique.values()) {
-                String name = off.name().toLowerCase(Locale.ROOT).replace('_', '-');
-                rows.add(row(instance, name, Sets.difference(Technique.ALL, Set.of(off))));
-            }
-            return rows.build();
-        }
-
-        private SearchRow row(
-                PlannerBench.Instance instance, String without, Set<Technique> techniques) {
+    static List<SearchRow> search(Instance instance, SearchLimits limits, long capacityBytes) {
+        SearchResult unused = new ExactSearch(limits).search(instance.problem());
+        List<SearchRow> rows = new ArrayList<>();
+        for (Set<Technique> off :
+                Iterables.concat(
+                        List.of(Set.<Technique>of()),
+                        Iterables.transform(Technique.ALL, Set::of))) {
             Stopwatch watch = Stopwatch.createStarted();
-            SearchResult result = new ExactSearch(limits, techniques).search(instance.problem());
-            double seconds = watch.elapsed(TimeUnit.NANOSECONDS) / 1e9;
+            SearchResult result =
+                    new ExactSearch(limits, Sets.difference(Technique.ALL, off))
+                            .search(instance.problem());
             long bytes = result.plan().totalBytes();
-            return new SearchRow(
-                    instance.name(),
-                    without,
-                    seconds,
-                    result.nodes(),
-                    bytes,
-                    bytes <= capacityBytes);
+            rows.add(
+                    new SearchRow(
+                            instance.name(),
+                            off.stream()
+                                    .map(each -> Ascii.toLowerCase(each.name()).replace('_', '-'))
+                                    .findFirst()
+                                    .orElse("none"),
+                            watch.elapsed(TimeUnit.NANOSECONDS) / 1e9,
+                            result.nodes(),
+                            bytes,
+                            bytes <= capacityBytes));
         }
+        return rows;
     }
 }

@@ -1,10 +1,9 @@
 package org.djlplan.cli;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -22,9 +21,23 @@ final class PoolWatch implements AutoCloseable {
     private static final int MOST_SAMPLES = 20_000;
     private static final int KIBI = 1024;
 
-    private final JsonArray samples = new JsonArray();
+    private final List<Sample> samples = new ArrayList<>();
     private final long start = System.nanoTime();
     private final Thread sampler = new Thread(this::sample, "djl-plan-pool-samples");
+
+    /**
+     * Observations of a pool.
+     *
+     * @param samples over time
+     * @param memory by purpose; empty if the memory of the process is unknown
+     */
+    record Seen(List<Sample> samples, List<Owner> memory) {}
+
+    /** How many forward passes run and wait. */
+    record Sample(long nanos, int busy, int waiting) {}
+
+    /** The bytes of one purpose. */
+    record Owner(String owner, long bytes) {}
 
     private PoolWatch() {
         sampler.setDaemon(true);
@@ -37,20 +50,20 @@ final class PoolWatch implements AutoCloseable {
      * @param threads number of threads
      * @param count predictions per thread
      * @param file of the model, empty if the model is not a file
-     * @return {@code samples} over time, and {@code memory} by owner, in bytes
      */
-    static JsonObject of(ModelRun measurement, int threads, int count, Optional<Path> file)
+    static Seen of(ModelRun measurement, int threads, int count, Optional<Path> file)
             throws InterruptedException, IOException {
-        JsonObject seen = new JsonObject();
+        List<Sample> samples;
         try (PoolWatch watch = new PoolWatch()) {
             measurement.runAtOnce(threads, count);
-            seen.add("samples", watch.end());
+            samples = watch.end();
         }
         OptionalLong grown = measurement.grownBytes();
-        if (grown.isPresent()) {
-            seen.add("memory", owners(grown.getAsLong(), measurement.report(), file));
-        }
-        return seen;
+        return new Seen(
+                samples,
+                grown.isPresent()
+                        ? owners(grown.getAsLong(), measurement.report(), file)
+                        : List.of());
     }
 
     private void sample() {
@@ -71,14 +84,10 @@ final class PoolWatch implements AutoCloseable {
     }
 
     private void add(PoolReport.Workers workers) {
-        JsonObject sample = new JsonObject();
-        sample.addProperty("nanos", System.nanoTime() - start);
-        sample.addProperty("busy", workers.busy());
-        sample.addProperty("waiting", workers.waiting());
-        samples.add(sample);
+        samples.add(new Sample(System.nanoTime() - start, workers.busy(), workers.waiting()));
     }
 
-    private JsonArray end() throws InterruptedException {
+    private List<Sample> end() throws InterruptedException {
         close();
         sampler.join();
         add(PlannedModels.pools().workers());
@@ -91,10 +100,10 @@ final class PoolWatch implements AutoCloseable {
     }
 
     /** The rest of the growth of the process has no known owner. */
-    private static JsonArray owners(
+    private static List<Owner> owners(
             long grownBytes, Optional<PlanReport> report, Optional<Path> file) throws IOException {
         PoolReport pools = PlannedModels.pools();
-        JsonArray owners = new JsonArray();
+        List<Owner> owners = new ArrayList<>();
         long left = grownBytes;
         left -= add(owners, "arena", pools.arenas().bytes());
         left -= add(owners, "inputs and outputs", inputOutputBytes(report));
@@ -113,12 +122,9 @@ final class PoolWatch implements AutoCloseable {
                 .orElse(0L);
     }
 
-    private static long add(JsonArray owners, String name, long bytes) {
+    private static long add(List<Owner> owners, String name, long bytes) {
         if (bytes > 0) {
-            JsonObject owner = new JsonObject();
-            owner.addProperty("owner", name);
-            owner.addProperty("bytes", bytes);
-            owners.add(owner);
+            owners.add(new Owner(name, bytes));
         }
         return bytes;
     }

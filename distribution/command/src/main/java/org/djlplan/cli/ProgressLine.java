@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /** Progress in percent: on a terminal, or as lines from a worker process to its parent. */
-public abstract class ProgressLine implements Progress {
+abstract class ProgressLine implements Progress {
 
     private static final int PERCENT = 100;
 
@@ -20,12 +20,16 @@ public abstract class ProgressLine implements Progress {
     private long done;
     private final TimeLeft timeLeft;
 
-    private ProgressLine(LongSupplier nanoTime) {
+    ProgressLine(LongSupplier nanoTime) {
         timeLeft = new TimeLeft(nanoTime);
     }
 
     /** Returns a progress line on the error stream, if a terminal shows that stream. */
-    public static Optional<Progress> ifWatched(PrintWriter err) {
+    static Optional<Progress> ifWatched(PrintWriter err) {
+        return onTerminal(err).map(Progress.class::cast);
+    }
+
+    static Optional<OnTerminal> onTerminal(PrintWriter err) {
         return isErrorStreamWatched() ? Optional.of(new OnTerminal(err)) : Optional.empty();
     }
 
@@ -144,11 +148,15 @@ public abstract class ProgressLine implements Progress {
          *
          * @return whether the line is a progress line
          */
-        static boolean read(String line, Progress listener) {
-            if (!line.startsWith(PREFIX)) {
-                return false;
+        static boolean read(String line, Optional<Progress> listener) {
+            boolean isProgress = line.startsWith(PREFIX);
+            if (isProgress) {
+                listener.ifPresent(each -> pass(line.substring(PREFIX.length()), each));
             }
-            String text = line.substring(PREFIX.length());
+            return isProgress;
+        }
+
+        private static void pass(String text, Progress listener) {
             if (text.startsWith(BEGIN)) {
                 listener.reset(text.substring(BEGIN.length()), PERCENT);
                 listener.start(0);
@@ -157,7 +165,6 @@ public abstract class ProgressLine implements Progress {
             } else {
                 Optional.ofNullable(Ints.tryParse(text)).ifPresent(listener::update);
             }
-            return true;
         }
 
         @Override

@@ -1,17 +1,17 @@
 package org.djlplan.cli;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.cli.OutputDifference.Written;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
@@ -31,8 +31,7 @@ final class ReferenceOutputs {
 
     private final RunOptions options;
     private final Path folder;
-    private final JsonArray layout;
-    private Path outputs;
+    private Written outputs;
     private Optional<OutputDifference> lost = Optional.empty();
     private boolean compared;
 
@@ -40,23 +39,24 @@ final class ReferenceOutputs {
      * @param options the options of the stock engine's run
      * @param folder for temporary files
      * @param outputs of the stock engine, as written by {@link ModelRun.OutputFile}
-     * @param layout of {@code outputs}
      */
-    ReferenceOutputs(RunOptions options, Path folder, Path outputs, JsonArray layout) {
+    ReferenceOutputs(RunOptions options, Path folder, Written outputs) {
         this.options = options;
         this.folder = folder;
         this.outputs = outputs;
-        this.layout = layout;
     }
 
-    /** Returns type and bytes of each output of each prediction. */
-    JsonArray layout() {
-        return layout;
+    /** Returns the element type of each output. */
+    List<String> types() {
+        return outputs.parts().stream()
+                .limit(outputs.parts().size() / ModelRun.OUTPUT_SEEDS)
+                .map(Written.Part::type)
+                .toList();
     }
 
     /** Returns the difference of outputs from the reference. */
-    OutputDifference difference(Path others, JsonArray othersLayout) throws IOException {
-        return OutputDifference.between(outputs, layout, others, othersLayout);
+    OutputDifference difference(Written others) throws IOException {
+        return OutputDifference.between(outputs, others);
     }
 
     /**
@@ -98,14 +98,14 @@ final class ReferenceOutputs {
         if (copy.isEmpty()) {
             return false;
         }
-        Path kept = folder.resolve("kept");
-        OutputDifference difference;
+        Written kept;
         try {
-            difference = OutputDifference.between(kept, keep(copy.get(), kept), outputs, layout);
+            kept = keep(copy.get(), folder.resolve("kept"));
         } catch (Failure e) {
             // The engine refuses the copy, or has too little memory for all tensors.
             return false;
         }
+        OutputDifference difference = OutputDifference.between(kept, outputs);
         if (difference.identical() || !difference.comparable()) {
             return false;
         }
@@ -131,37 +131,36 @@ final class ReferenceOutputs {
         }
     }
 
-    /** Runs a copy of the model, and writes only the outputs of the model; returns their layout. */
-    private JsonArray keep(Path model, Path to) throws IOException {
+    /** Runs a copy of the model, and writes only the outputs of the model. */
+    private Written keep(Path model, Path to) throws IOException {
         Path all = folder.resolve("all");
         WorkerProcess.Contestant contestant =
                 new WorkerProcess.Contestant("every tensor kept", RunMode.STOCK, Map.of());
         try (WorkerProcess worker =
-                WorkerProcess.start(contestant, options.withModel(model), StepNews.ofWorker())) {
+                WorkerProcess.start(contestant, options.withModel(model), Optional.empty())) {
             worker.awaitLoaded();
-            return select(all, worker.writeOutputs(all), to);
+            return select(worker.writeOutputs(all), to);
         } finally {
             Files.deleteIfExists(all);
         }
     }
 
     /** Copies the model's own outputs, which come first in each prediction. */
-    private JsonArray select(Path all, JsonArray allLayout, Path to) throws IOException {
-        int own = layout.size() / ModelRun.OUTPUT_SEEDS;
-        int perPrediction = allLayout.size() / ModelRun.OUTPUT_SEEDS;
-        JsonArray selected = new JsonArray();
-        try (InputStream in = Files.newInputStream(all);
+    private Written select(Written all, Path to) throws IOException {
+        int own = outputs.parts().size() / ModelRun.OUTPUT_SEEDS;
+        int perPrediction = all.parts().size() / ModelRun.OUTPUT_SEEDS;
+        List<Written.Part> selected = new ArrayList<>();
+        try (InputStream in = Files.newInputStream(all.file());
                 OutputStream out = Files.newOutputStream(to)) {
-            int index = 0;
-            for (JsonElement each : allLayout) {
-                byte[] bytes = in.readNBytes(each.getAsJsonObject().get("bytes").getAsInt());
-                if (index % perPrediction < own) {
+            for (int i = 0; i < all.parts().size(); i++) {
+                Written.Part part = all.parts().get(i);
+                byte[] bytes = in.readNBytes(part.bytes());
+                if (i % perPrediction < own) {
                     out.write(bytes);
-                    selected.add(each);
+                    selected.add(part);
                 }
-                index++;
             }
         }
-        return selected;
+        return new Written(to, selected);
     }
 }

@@ -22,9 +22,6 @@ import org.djlplan.cli.report.MemoryMap;
 import org.djlplan.cli.report.Report;
 import org.djlplan.cli.report.ReportFile;
 import org.djlplan.cli.report.ReportFormatException;
-import org.djlplan.study.search.SearchLimits;
-import org.djlplan.thirdparty.guava.collect.ImmutableMap;
-import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.hash.Hashing;
 import org.djlplan.thirdparty.guava.io.MoreFiles;
 import picocli.CommandLine.Command;
@@ -76,6 +73,7 @@ final class ReportCommand implements Callable<Integer> {
     @Option(
             names = "--runs",
             paramLabel = "N",
+            converter = Parsed.NotNegative.class,
             description =
                     "Also run the model N times as stock, planned and, on TFLite, delegated, in"
                             + " turns.")
@@ -84,6 +82,7 @@ final class ReportCommand implements Callable<Integer> {
     @Option(
             names = "--predictors",
             paramLabel = "N",
+            converter = Parsed.NotNegative.class,
             description =
                     "Also predict on N threads at once, and show the workers over time and "
                             + "the memory by purpose.")
@@ -111,7 +110,7 @@ final class ReportCommand implements Callable<Integer> {
             names = "--time-limit",
             paramLabel = "TIME",
             defaultValue = "10s",
-            converter = DurationConverter.class,
+            converter = Parsed.Time.class,
             description =
                     "How long to search for a smaller plan if the best one is not proved "
                             + "minimal (default: ${DEFAULT-VALUE}).")
@@ -128,20 +127,20 @@ final class ReportCommand implements Callable<Integer> {
         PrintWriter err = spec.commandLine().getErr();
         try (StepNews news = new StepNews(err, steps())) {
             ReportPlan.Planned planned =
-                    new ReportPlan(options, searchLimits(), news::next, err).plan(view);
+                    new ReportPlan(options, PlanRun.limits(timeLimit), news::next, err).plan(view);
             Map<String, JsonElement> parts = parts(news, err);
             if (!others.isEmpty()) {
                 parts.put("models", models(name, planned.map(), news, err));
             }
             news.next("writing");
-            tell(
-                    files.write(
-                            new Report(
-                                    DjlPlan.VersionProvider.ofProject(),
-                                    model(name, planned.view()),
-                                    ReportMachine.facts(),
-                                    planned.map(),
-                                    parts)));
+            files.write(
+                    new Report(
+                            DjlPlan.VersionProvider.ofProject(),
+                            model(name, planned.view()),
+                            ReportMachine.facts(),
+                            planned.map(),
+                            parts),
+                    spec.commandLine().getOut());
         }
         return 0;
     }
@@ -159,25 +158,23 @@ final class ReportCommand implements Callable<Integer> {
         Map<String, JsonElement> parts = new LinkedHashMap<>();
         if (runs > 0) {
             RunOptions running = options.withIterations(runs);
-            Set<RunMode> modes =
-                    delegates(running)
-                            ? ImmutableSet.of(RunMode.PLANNED, RunMode.DELEGATED)
-                            : ImmutableSet.of(RunMode.PLANNED);
             news.next("running as stock and planned, in turns");
             RunWatch watch = new RunWatch();
             Comparison comparison =
                     new Comparer(err, watch)
-                            .compare(running, new Comparer.Extent(ROUNDS, 1, Set.of(), modes, 0));
-            comparison.complaints().forEach(line -> err.println("djlplan: " + line));
+                            .compare(
+                                    running,
+                                    new Comparer.Extent(ROUNDS, 1, Set.of(), modes(running), 0));
+            int unused = Failure.complain(err, comparison.complaints());
             parts.put(ReportRun.NAME, ReportRun.of(comparison, watch, List.of()));
         }
         if (predictors > 0) {
             news.next("predicting on %d threads at once".formatted(predictors));
-            JsonObject seen = watchedPool(err);
-            if (seen.has("memory")) {
-                parts.put("memory", seen.remove("memory"));
+            PoolWatch.Seen seen = watchedPool(err);
+            if (!seen.memory().isEmpty()) {
+                parts.put("memory", Json.tree(seen.memory()));
             }
-            parts.put("workers", seen);
+            parts.put("workers", Json.tree(Map.of("samples", seen.samples())));
         }
         if (!budgets.isEmpty()) {
             news.next("running in %d budgets, some minutes".formatted(budgets.size()));
@@ -190,24 +187,26 @@ final class ReportCommand implements Callable<Integer> {
         if (!isCsv()
                 && options.engine() == EngineKind.TFLITE
                 && options.model() instanceof ModelRef.OfFile file) {
-            parts.putAll(keptParts(file.file()));
+            DelegationPart.of(file.file()).ifPresent(part -> parts.put(DelegationPart.NAME, part));
         }
         return parts;
     }
 
     /** Reports show delegated operators, which only TensorFlow Lite has. */
-    private boolean delegates(RunOptions running) {
-        return running.engine() == EngineKind.TFLITE && delegation.delegates(running);
+    private Set<RunMode> modes(RunOptions running) {
+        return running.engine() == EngineKind.TFLITE
+                ? delegation.modes(running)
+                : Set.of(RunMode.PLANNED);
     }
 
-    private JsonObject watchedPool(PrintWriter err) {
-        boolean delegates = delegates(options);
+    private PoolWatch.Seen watchedPool(PrintWriter err) {
+        boolean delegates = modes(options).contains(RunMode.DELEGATED);
         try (WorkerProcess worker =
                 WorkerProcess.start(
                         WorkerProcess.Contestant.of(
                                 delegates ? RunMode.DELEGATED : RunMode.PLANNED),
                         delegates ? options.measuring() : options,
-                        new MeasuringNews(err, options.modelName()))) {
+                        Optional.of(new MeasuringNews(err, options.modelName())))) {
             worker.awaitLoaded();
             worker.warmUp();
             return worker.watchAtOnce(predictors, options.effort().iterations());
@@ -233,7 +232,7 @@ final class ReportCommand implements Callable<Integer> {
             models.add(
                     model(
                             nameOf(another),
-                            new ReportPlan(another, searchLimits(), news::next, err)
+                            new ReportPlan(another, PlanRun.limits(timeLimit), news::next, err)
                                     .plan(Optional.empty())
                                     .map()));
         }
@@ -246,15 +245,6 @@ final class ReportCommand implements Callable<Integer> {
         json.addProperty("arenaBytes", map.bestStrategy().totalBytes());
         json.add("plan", Report.toJson(map));
         return json;
-    }
-
-    /** Returns the report parts of other modules for a model. */
-    static Map<String, JsonElement> keptParts(Path model) throws IOException {
-        Map<String, JsonElement> parts = new LinkedHashMap<>();
-        for (ReportPart part : PlannedLoading.services(ReportPart.class)) {
-            part.of(model).ifPresent(json -> parts.put(part.name(), json));
-        }
-        return parts;
     }
 
     private static boolean isReport(String file) {
@@ -279,8 +269,8 @@ final class ReportCommand implements Callable<Integer> {
         }
         PrintWriter out = spec.commandLine().getOut();
         out.print(both.text());
+        page.ifPresent(file -> out.println("html: " + file));
         out.flush();
-        page.ifPresent(file -> tell(ImmutableMap.of("html", file)));
         return 0;
     }
 
@@ -290,19 +280,6 @@ final class ReportCommand implements Callable<Integer> {
         } catch (ReportFormatException e) {
             throw new Failure(file + ": " + e.getMessage());
         }
-    }
-
-    private void tell(ImmutableMap<String, Path> written) {
-        PrintWriter out = spec.commandLine().getOut();
-        written.forEach((kind, file) -> out.println(kind + ": " + file));
-        out.flush();
-    }
-
-    private Optional<SearchLimits> searchLimits() {
-        return timeLimit.isZero()
-                ? Optional.empty()
-                : Optional.of(
-                        SearchLimits.ofTime(timeLimit, Runtime.getRuntime().availableProcessors()));
     }
 
     private static String nameOf(RunOptions of) {
@@ -316,17 +293,11 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     private Report.Model model(String name, View seen) throws IOException {
-        Optional<Path> file =
-                options.model() instanceof ModelRef.OfFile of
-                        ? Optional.of(of.file())
-                        : Optional.empty();
-        OptionalLong bytes =
-                file.isPresent() ? OptionalLong.of(Files.size(file.get())) : OptionalLong.empty();
+        OptionalLong bytes = OptionalLong.empty();
         Optional<String> hash = Optional.empty();
-        if (file.isPresent()) {
-            hash =
-                    Optional.of(
-                            MoreFiles.asByteSource(file.get()).hash(Hashing.sha256()).toString());
+        if (options.model() instanceof ModelRef.OfFile of) {
+            bytes = OptionalLong.of(Files.size(of.file()));
+            hash = Optional.of(MoreFiles.asByteSource(of.file()).hash(Hashing.sha256()).toString());
         }
         return new Report.Model(
                 name, isCsv() ? RECORDS : options.engine().engineName(), seen.label(), bytes, hash);
@@ -354,13 +325,7 @@ final class ReportCommand implements Callable<Integer> {
                         };
         if (!fits) {
             throw usage(
-                    "--view "
-                            + view.get().name().toLowerCase(Locale.ROOT)
-                            + " does not fit "
-                            + options.modelName());
-        }
-        if (runs < 0 || predictors < 0) {
-            throw usage("--runs and --predictors must not be negative");
+                    "--view %s does not fit %s".formatted(view.get().label(), options.modelName()));
         }
         boolean runsModel = runs > 0 || predictors > 0 || !budgets.isEmpty();
         if (!tfLite || runsModel) {

@@ -3,18 +3,21 @@ package org.djlplan.cli;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.djlplan.cli.PlanInput.View;
 import org.djlplan.cli.report.MemoryMap;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.study.search.SearchLimits;
-import org.djlplan.thirdparty.guava.base.Preconditions;
 
 /** Makes the memory map of a model: reads or records the model, and plans. */
 final class ReportPlan {
@@ -54,14 +57,14 @@ final class ReportPlan {
     Planned plan(Optional<View> view) throws IOException {
         ModelRef ref = options.model();
         if (!(ref instanceof ModelRef.OfFile file)) {
-            return view.equals(Optional.of(View.BLOCK)) ? block(ref) : recorded();
+            return view.equals(Optional.of(View.BLOCK)) ? block(ref) : planned(recorded());
         }
         Path path = file.file();
         if (PlanInput.isCsv(path)) {
             return planned(PlanInput.readCsv(path));
         }
         if (options.engine() != EngineKind.TFLITE) {
-            return recorded();
+            return planned(recorded());
         }
         Path existing = PlanInput.existing(path);
         if (view.isPresent()) {
@@ -98,7 +101,7 @@ final class ReportPlan {
 
     private Planned file(Path model) throws IOException {
         news.accept("reading");
-        return planned(PlanInput.readModel(model, PlannedLoading.graphs(), false));
+        return planned(PlanInput.readModel(model, false));
     }
 
     private Planned live(Path model) throws IOException {
@@ -112,64 +115,69 @@ final class ReportPlan {
 
     private Planned block(ModelRef ref) {
         news.accept("running the block once");
-        return planned(PlanInput.runBlock(ref, PlannedLoading.graphs(), options.inputs()));
-    }
-
-    private Planned recorded() {
-        return planned(recordedInput());
+        return planned(PlanInput.runBlock(ref, options.inputs()));
     }
 
     /**
-     * A plan with the operators and shapes of its allocations. Predictions do not use the plan;
-     * ONNX Runtime reports no operators.
+     * Returns the allocations of a prediction, with their operators and shapes, if the engine
+     * reports these: ONNX Runtime does not.
      */
-    private record Recorded(EvaluatedPlan used, Map<Integer, OperatorNames.Named> allocations) {}
-
-    private static PlanInput input(Recorded recorded) {
-        return PlanInput.recorded(recorded.used().plan().problem(), recorded.allocations());
-    }
-
-    /** Returns the allocations of predictions. */
-    PlanInput recordedInput() {
-        return input(record());
-    }
-
-    private Recorded record() {
+    PlanInput recorded() {
         news.accept("recording predictions");
         try (WorkerProcess worker =
                 WorkerProcess.start(
-                        WorkerProcess.Contestant.RECORDING, options, StepNews.ofWorker())) {
+                        WorkerProcess.Contestant.RECORDING, options, Optional.empty())) {
             worker.awaitLoaded();
-            worker.time(RECORDED_PREDICTIONS);
-            Optional<EvaluatedPlan> used = worker.allocations();
-            if (used.isEmpty()) {
+            long[] unused = worker.time(RECORDED_PREDICTIONS);
+            Optional<List<UsageRecord>> records = worker.allocations();
+            if (records.isEmpty()) {
                 throw new Failure(
                         "no allocations to plan were seen: "
                                 + worker.figures()
                                         .unplannedReason()
                                         .orElse("predictions differ from one another"));
             }
-            return new Recorded(
-                    used.get(),
+            return PlanInput.recorded(
+                    new PlanningProblem(records.get()),
                     options.engine() == EngineKind.PYTORCH
-                            ? allocations(worker, used.get())
+                            ? names(worker, records.get())
                             : Map.of());
         }
     }
 
     /** Read last, because it inspects the engine more deeply than the served model does. */
-    private Map<Integer, OperatorNames.Named> allocations(
-            WorkerProcess worker, EvaluatedPlan used) {
+    private Map<Integer, OperatorNames.Named> names(
+            WorkerProcess worker, List<UsageRecord> records) {
         try {
-            Map<Integer, OperatorNames.Named> allocations =
-                    AllocationFacts.planned(used.plan().problem(), worker.namedAllocations());
+            Map<Integer, OperatorNames.Named> names = planned(records, worker.namedAllocations());
             worker.finish();
-            return allocations;
+            return names;
         } catch (Failure e) {
             messages.println("operators are unknown: " + Failure.describe(e));
             messages.flush();
             return Map.of();
         }
+    }
+
+    /**
+     * Returns the operator and shape of each planned allocation, by its number.
+     *
+     * @param allocations all allocations of another prediction
+     * @throws Failure if they differ from the planned ones
+     */
+    static Map<Integer, OperatorNames.Named> planned(
+            List<UsageRecord> records, List<OperatorNames.Named> allocations) {
+        Map<Integer, OperatorNames.Named> known = new HashMap<>();
+        for (UsageRecord record : records) {
+            int number = record.tensor();
+            if (number >= allocations.size()
+                    || UsageRecords.alignedBytes(allocations.get(number).bytes())
+                            != record.bytes()) {
+                throw new Failure("the prediction allocated otherwise than recorded");
+            }
+            known.put(number, allocations.get(number));
+        }
+        return known;
     }
 
     private Planned planned(PlanInput input) {
@@ -178,8 +186,7 @@ final class ReportPlan {
 
     private Planned planned(PlanInput input, PlanMap map) {
         news.accept("planning");
-        PlanRun run = PlanRun.of(input, PlanRun.Choice.named(PlanRun.Choice.ALL), limits);
-        Preconditions.checkState(run.bestPlan().isPresent(), "no valid plan");
-        return new Planned(input.view(), map.of(run));
+        PlanRun.Choice all = PlanRun.Choice.named(PlanRun.Choice.ALL);
+        return new Planned(input.view(), map.of(PlanRun.of(input, all, limits, Optional.empty())));
     }
 }

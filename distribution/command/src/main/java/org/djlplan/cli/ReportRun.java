@@ -1,9 +1,9 @@
 package org.djlplan.cli;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
+import com.google.gson.JsonElement;
 import java.util.List;
-import org.djlplan.cli.Comparison.Variant;
+import java.util.OptionalDouble;
+import java.util.stream.Stream;
 
 /** The run section of a report: how a model ran as stock and in other modes. */
 final class ReportRun {
@@ -19,55 +19,49 @@ final class ReportRun {
      * @param watch observations of {@code comparison}
      * @param others comparisons of which only the tables are included
      */
-    static JsonObject of(Comparison comparison, RunWatch watch, List<Comparison> others) {
-        JsonArray modes = new JsonArray();
-        modes.add(mode(RunMode.STOCK, comparison.stock(), watch));
-        for (Variant variant : comparison.variants()) {
-            modes.add(mode(variant.mode(), variant.figures(), watch));
-        }
-        JsonArray tables = new JsonArray();
-        tables.add(table(comparison));
-        others.forEach(other -> tables.add(table(other)));
-        JsonObject run = new JsonObject();
-        run.add("ways", modes);
-        run.add("tables", tables);
-        return run;
+    static JsonElement of(Comparison comparison, RunWatch watch, List<Comparison> others) {
+        Stream<Way> variants =
+                comparison.variants().stream().map(each -> way(each.mode(), each.figures(), watch));
+        return Json.sparse(
+                new Run(
+                        Stream.concat(
+                                        Stream.of(way(RunMode.STOCK, comparison.stock(), watch)),
+                                        variants)
+                                .toList(),
+                        Stream.concat(Stream.of(comparison), others.stream())
+                                .map(ReportRun::table)
+                                .toList()));
     }
 
-    private static JsonObject mode(RunMode mode, RunFigures figures, RunWatch watch) {
-        JsonObject json = new JsonObject();
-        json.addProperty("name", mode.label());
-        JsonArray nanos = new JsonArray();
-        watch.latencyNanos(mode.label()).forEach(nanos::add);
-        json.add("latencyNanos", nanos);
-        figures.get(Figure.PAGE_FAULTS)
-                .ifPresent(faults -> json.addProperty("pageFaults", Math.round(faults * 10) / 10.));
-        JsonArray resident = new JsonArray();
-        for (RunWatch.Sample sample : watch.resident(mode.label())) {
-            JsonObject point = new JsonObject();
-            point.addProperty("nanos", sample.nanos());
-            point.addProperty("bytes", sample.bytes());
-            resident.add(point);
-        }
-        json.add("resident", resident);
-        return json;
+    private record Run(List<Way> ways, List<Table> tables) {}
+
+    /** Observations of a mode. */
+    private record Way(
+            String name,
+            List<Long> latencyNanos,
+            OptionalDouble pageFaults,
+            List<RunWatch.Sample> resident) {}
+
+    private record Table(
+            String title, List<String> heading, List<List<String>> rows, List<String> notes) {}
+
+    private static Way way(RunMode mode, RunFigures figures, RunWatch watch) {
+        OptionalDouble faults = figures.get(Figure.PAGE_FAULTS);
+        return new Way(
+                mode.label(),
+                watch.latencyNanos(mode.label()),
+                faults.isPresent()
+                        ? OptionalDouble.of(Math.round(faults.getAsDouble() * 10) / 10.)
+                        : faults,
+                watch.resident(mode.label()));
     }
 
-    private static JsonObject table(Comparison comparison) {
+    private static Table table(Comparison comparison) {
         List<List<String>> rows = FigureTable.rows(comparison).rows();
-        JsonArray all = new JsonArray();
-        rows.stream().skip(1).forEach(row -> all.add(texts(row)));
-        JsonObject table = new JsonObject();
-        table.addProperty("title", FigureTable.heading(comparison));
-        table.add("heading", texts(rows.get(0)));
-        table.add("rows", all);
-        table.add("notes", texts(FigureTable.sentences(comparison)));
-        return table;
-    }
-
-    private static JsonArray texts(List<String> texts) {
-        JsonArray array = new JsonArray();
-        texts.forEach(array::add);
-        return array;
+        return new Table(
+                FigureTable.heading(comparison),
+                rows.get(0),
+                rows.subList(1, rows.size()),
+                FigureTable.sentences(comparison));
     }
 }

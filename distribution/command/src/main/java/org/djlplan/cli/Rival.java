@@ -5,17 +5,19 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 import java.io.File;
 import java.io.IOException;
 import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.djlplan.thirdparty.guava.base.Joiner;
 import org.djlplan.thirdparty.guava.base.Splitter;
+import org.djlplan.thirdparty.guava.base.Strings;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableMap;
-import picocli.CommandLine.ITypeConverter;
 
 /**
  * The stock engine in another configuration: with another allocator, or in the last DJL release
@@ -30,25 +32,98 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
 
     private static final String OLD_DJL = "djl-0.27";
 
+    /** The C library's own allocator, configured to keep memory. */
+    private static final String TUNED_MALLOC = "tuned-malloc";
+
+    /**
+     * Larger than any tensor, so that no block is mapped on its own and none is returned to the
+     * system.
+     */
+    private static final String KEEP_BYTES = Long.toString(1L << 30);
+
+    /** The jemalloc library, as installed on the system. */
+    private static final String JEMALLOC = "jemalloc";
+
+    private static final String LIBRARY = "libjemalloc.so.2";
+    private static final String PRELOAD = "LD_PRELOAD";
+
+    private static final ImmutableList<String> LIBRARY_FOLDERS =
+            ImmutableList.of("usr/local/lib", "usr/lib", "usr/lib64", "lib", "lib64");
+
     /**
      * Prefixes of the names of DJL's and engines' jars, of which a class path may have only one
      * release.
      */
-    private static final ImmutableList<String> OF_DJL =
-            ImmutableList.of(
-                    "api-",
-                    "basicdataset-",
-                    "model-zoo-",
-                    "onnxruntime-engine-",
-                    "pytorch-",
-                    "sentencepiece-",
-                    "tensorflow-lite-",
-                    "tflite-",
-                    "tokenizers-");
+    private static final Pattern OF_DJL =
+            Pattern.compile(
+                    "(api|basicdataset|model-zoo|onnxruntime-engine|pytorch|sentencepiece"
+                            + "|tensorflow-lite|tflite|tokenizers)-.*");
 
-    private static Rival of(Allocator allocator) {
-        return new Rival(
-                allocator.label(), allocator.environment().map(Map::copyOf), Optional.empty());
+    /**
+     * Parses a name. The name of DJL 0.27 is followed by {@code =} and a path, unless the
+     * distribution contains DJL 0.27.
+     *
+     * @throws IllegalArgumentException if there is no such configuration
+     */
+    static Rival parse(String text) {
+        boolean linux = System.getProperty("os.name").equals("Linux");
+        if (text.startsWith(OLD_DJL + "=")) {
+            return ofOldDjl(text.substring(OLD_DJL.length() + 1));
+        }
+        return switch (text) {
+            case OLD_DJL ->
+                    Files.isDirectory(shipped())
+                            ? ofOldDjl(shipped().toString())
+                            : new Rival(OLD_DJL, Optional.of(Map.of()), Optional.empty());
+            case TUNED_MALLOC ->
+                    ofAllocator(
+                            text,
+                            linux
+                                    ? Optional.of(
+                                            Map.of(
+                                                    "MALLOC_MMAP_THRESHOLD_", KEEP_BYTES,
+                                                    "MALLOC_TRIM_THRESHOLD_", KEEP_BYTES))
+                                    : Optional.empty());
+            case JEMALLOC ->
+                    ofAllocator(
+                            text,
+                            linux ? jemalloc(Path.of("/")).map(Rival::preload) : Optional.empty());
+            default ->
+                    throw new IllegalArgumentException(
+                            "unknown: '%s', expected %s, %s or %s"
+                                    .formatted(text, TUNED_MALLOC, JEMALLOC, OLD_DJL));
+        };
+    }
+
+    private static Rival ofAllocator(String name, Optional<Map<String, String>> environment) {
+        return new Rival(name, environment, Optional.empty());
+    }
+
+    /** Returns the library in the usual folders below {@code root}, or in their subfolders. */
+    static Optional<Path> jemalloc(Path root) {
+        return LIBRARY_FOLDERS.stream()
+                .map(root::resolve)
+                // Debian keeps libraries in a subfolder per architecture.
+                .flatMap(
+                        folder ->
+                                Stream.concat(Stream.of(folder), in(folder, "*-linux-*").stream()))
+                .map(folder -> folder.resolve(LIBRARY))
+                .filter(Files::isReadable)
+                .findFirst();
+    }
+
+    private static Map<String, String> preload(Path library) {
+        String present = Strings.emptyToNull(System.getenv(PRELOAD));
+        return Map.of(PRELOAD, Joiner.on(':').skipNulls().join(library.toString(), present));
+    }
+
+    /** Returns files by a pattern; none if there is no such folder. */
+    private static List<Path> in(Path folder, String pattern) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, pattern)) {
+            return ImmutableList.copyOf(files);
+        } catch (IOException e) {
+            return List.of();
+        }
     }
 
     /**
@@ -56,12 +131,14 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
      *
      * @param jars DJL's jars and those of its engine: a folder, or a class path
      */
-    private static Rival ofOldDjl(String jars) throws IOException {
+    private static Rival ofOldDjl(String jars) {
         List<String> theirs =
-                Files.isDirectory(Path.of(jars)) ? jarsOf(Path.of(jars)) : List.of(jars);
+                Files.isDirectory(Path.of(jars))
+                        ? in(Path.of(jars), "*.jar").stream().map(Path::toString).toList()
+                        : List.of(jars);
         return new Rival(
                 OLD_DJL,
-                Optional.of(ImmutableMap.of()),
+                Optional.of(Map.of()),
                 Optional.of(classPathWith(theirs, System.getProperty("java.class.path"))));
     }
 
@@ -73,7 +150,7 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
         Stream<String> rest =
                 Splitter.on(File.pathSeparatorChar)
                         .splitToStream(ours)
-                        .filter(entry -> OF_DJL.stream().noneMatch(fileName(entry)::startsWith));
+                        .filter(entry -> !OF_DJL.matcher(fileName(entry)).matches());
         return String.join(File.pathSeparator, Stream.concat(theirs.stream(), rest).toList());
     }
 
@@ -81,12 +158,30 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
         return entry.substring(entry.lastIndexOf(File.separatorChar) + 1);
     }
 
-    private static List<String> jarsOf(Path folder) throws IOException {
-        ImmutableList.Builder<String> jars = ImmutableList.builder();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.jar")) {
-            files.forEach(file -> jars.add(file.toString()));
+    /**
+     * Returns the folder of DJL 0.27 in the distribution, next to the folder of this project's
+     * jars.
+     */
+    private static Path shipped() {
+        try {
+            URL jar = Rival.class.getProtectionDomain().getCodeSource().getLocation();
+            return Path.of(jar.toURI())
+                    .resolve(Path.of("..", "..", "against", OLD_DJL))
+                    .normalize();
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
         }
-        return jars.build();
+    }
+
+    /** Returns the process that runs in this configuration; empty if it is not available. */
+    Optional<WorkerProcess.Contestant> contestant() {
+        return environment.map(
+                variables ->
+                        new WorkerProcess.Contestant(
+                                name,
+                                RunMode.STOCK,
+                                variables,
+                                classPath.orElseGet(() -> System.getProperty("java.class.path"))));
     }
 
     /**
@@ -96,51 +191,22 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
      */
     void check(EngineKind engine) {
         if (name.equals(OLD_DJL)) {
-            checkArgument(engine == EngineKind.TFLITE, "%s is for TFLite models only", OLD_DJL);
+            checkArgument(
+                    engine == EngineKind.TFLITE,
+                    "--against: %s is for TFLite models only",
+                    OLD_DJL);
             checkArgument(
                     classPath.isPresent(),
-                    "say where its jars are: %s=FOLDER, or =CLASSPATH",
+                    "--against: say where its jars are: %s=FOLDER, or =CLASSPATH",
                     OLD_DJL);
         }
     }
 
-    /**
-     * Parses a name. The name of DJL 0.27 is followed by {@code =} and a path, unless the
-     * distribution contains DJL 0.27.
-     */
-    static final class Converter implements ITypeConverter<Rival> {
+    /** {@link #parse} for picocli. */
+    static final class Converter extends Parsed<Rival> {
 
-        @Override
-        public Rival convert(String text) throws IOException {
-            if (text.startsWith(OLD_DJL + "=")) {
-                return ofOldDjl(text.substring(OLD_DJL.length() + 1));
-            }
-            if (!text.equals(OLD_DJL)) {
-                return of(new Allocator.Converter().convert(text));
-            }
-            Path shipped = shipped();
-            return Files.isDirectory(shipped)
-                    ? ofOldDjl(shipped.toString())
-                    : new Rival(OLD_DJL, Optional.of(ImmutableMap.of()), Optional.empty());
-        }
-
-        /**
-         * Returns the folder of DJL 0.27 in the distribution, next to the folder of this project's
-         * jars.
-         */
-        private static Path shipped() throws IOException {
-            try {
-                Path jar =
-                        Path.of(
-                                Rival.class
-                                        .getProtectionDomain()
-                                        .getCodeSource()
-                                        .getLocation()
-                                        .toURI());
-                return jar.resolve(Path.of("..", "..", "against", OLD_DJL)).normalize();
-            } catch (URISyntaxException e) {
-                throw new IOException(e);
-            }
+        Converter() {
+            super(Rival::parse);
         }
     }
 }

@@ -3,6 +3,7 @@ package org.djlplan.cli;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import picocli.CommandLine.Command;
@@ -68,21 +69,18 @@ final class RunCommand implements Callable<Integer> {
                         ? RunMode.STOCK
                         : delegation.delegates(options) ? RunMode.DELEGATED : RunMode.PLANNED;
         options.check(stock, !stock);
-        if (!stock) {
-            delegation.warnIfAbsent(options);
-        }
         PrintWriter err = spec.commandLine().getErr();
         try (ScratchFolder folder = ScratchFolder.create("djlplan-run");
                 WorkerProcess worker =
                         WorkerProcess.start(
                                 WorkerProcess.Contestant.of(mode),
                                 options,
-                                new MeasuringNews(err, options.modelName()))) {
+                                Optional.of(new MeasuringNews(err, options.modelName())))) {
             worker.awaitLoaded();
             worker.warmUp();
             worker.writeOutputs(folder.path().resolve("outputs"));
             worker.time(options.effort().iterations());
-            RunFigures figures = worker.figuresWithStockArena().named(options.modelName());
+            RunFigures figures = worker.figuresWithStockArena();
             worker.lastErrorLines().forEach(err::println);
             if (!json) {
                 figures.delegation()

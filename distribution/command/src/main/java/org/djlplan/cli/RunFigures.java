@@ -1,9 +1,7 @@
 package org.djlplan.cli;
 
 import com.google.gson.JsonElement;
-import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonPrimitive;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +37,8 @@ record RunFigures(
         Optional<DelegationReport> delegation,
         Optional<BudgetReport> budget) {
 
+    private static final String VALUES = "values";
+
     RunFigures {
         values = Maps.immutableEnumMap(values);
     }
@@ -47,20 +47,6 @@ record RunFigures(
     OptionalDouble get(Figure figure) {
         Double value = values.get(figure);
         return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
-    }
-
-    /** Returns these figures under another name of the model. */
-    RunFigures named(String name) {
-        return new RunFigures(
-                name,
-                engine,
-                djl,
-                threads,
-                values,
-                outputSha256,
-                unplannedReason,
-                delegation,
-                budget);
     }
 
     /** Returns the median of every figure over several runs of the same model, at least one. */
@@ -86,62 +72,21 @@ record RunFigures(
     /** Returns all keys in order, with null for figures that do not apply. */
     JsonObject toJson() {
         JsonObject json = new JsonObject();
-        json.addProperty("model", model);
-        json.addProperty("engine", engine);
-        json.addProperty("djl", djl);
-        json.add(
-                "threads",
-                threads.isPresent() ? new JsonPrimitive(threads.getAsInt()) : JsonNull.INSTANCE);
-        for (Figure figure : Figure.values()) {
-            json.add(figure.key(), element(figure));
-        }
-        json.addProperty("outputSha256", outputSha256);
-        json.add(
-                "unplannedReason",
-                unplannedReason.<JsonElement>map(JsonPrimitive::new).orElse(JsonNull.INSTANCE));
-        json.add(
-                "delegation",
-                delegation.<JsonElement>map(DelegationFacts::toJson).orElse(JsonNull.INSTANCE));
-        json.add("budget", budget.<JsonElement>map(BudgetFacts::toJson).orElse(JsonNull.INSTANCE));
+        Json.tree(this).getAsJsonObject().asMap().forEach((name, part) -> add(json, name, part));
         return json;
     }
 
-    /** Reads what {@link #toJson} writes. */
-    static RunFigures fromJson(JsonObject json) {
-        Map<Figure, Double> values = new EnumMap<>(Figure.class);
+    private void add(JsonObject json, String name, JsonElement part) {
+        if (!name.equals(VALUES)) {
+            json.add(name, part);
+            return;
+        }
         for (Figure figure : Figure.values()) {
-            JsonElement element = json.get(figure.key());
-            if (!element.isJsonNull()) {
-                values.put(figure, element.getAsDouble());
-            }
+            Double value = values.get(figure);
+            boolean whole =
+                    figure.unit() == Figure.Unit.BYTES || figure.unit() == Figure.Unit.COUNT;
+            json.addProperty(
+                    figure.key(), value == null || !whole ? value : (Number) Math.round(value));
         }
-        JsonElement threads = json.get("threads");
-        return new RunFigures(
-                json.get("model").getAsString(),
-                json.get("engine").getAsString(),
-                json.get("djl").getAsString(),
-                threads.isJsonNull() ? OptionalInt.empty() : OptionalInt.of(threads.getAsInt()),
-                values,
-                json.get("outputSha256").getAsString(),
-                Optional.of(json.get("unplannedReason"))
-                        .filter(reason -> !reason.isJsonNull())
-                        .map(JsonElement::getAsString),
-                Optional.of(json.get("delegation"))
-                        .filter(report -> !report.isJsonNull())
-                        .map(report -> DelegationFacts.fromJson(report.getAsJsonObject())),
-                Optional.of(json.get("budget"))
-                        .filter(report -> !report.isJsonNull())
-                        .map(report -> BudgetFacts.fromJson(report.getAsJsonObject())));
-    }
-
-    private JsonElement element(Figure figure) {
-        Double value = values.get(figure);
-        if (value == null) {
-            return JsonNull.INSTANCE;
-        }
-        return switch (figure.unit()) {
-            case BYTES, COUNT -> new JsonPrimitive(Math.round(value));
-            case MILLIS, RATE -> new JsonPrimitive(value);
-        };
     }
 }

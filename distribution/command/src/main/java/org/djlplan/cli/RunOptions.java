@@ -74,6 +74,10 @@ final class RunOptions {
             description = "An argument for the planned model, such as memplan.workers=4.")
     private Map<String, String> arguments = new LinkedHashMap<>();
 
+    /** The name for people, if it is not the model's. */
+    @Option(names = "--title", hidden = true)
+    private String title;
+
     @Mixin private RunEffort effort = new RunEffort();
 
     /** For picocli. */
@@ -96,16 +100,22 @@ final class RunOptions {
         return options;
     }
 
+    private RunOptions copy() {
+        RunOptions options = of(model, effort, spec);
+        options.title = title;
+        options.engine = engine;
+        options.inputs = inputs;
+        options.arguments = new LinkedHashMap<>(arguments);
+        return options;
+    }
+
     /** Returns these options with one more argument, unless it is already given. */
     RunOptions with(OptionKey key, String value) {
         return with(key.key(), value);
     }
 
     private RunOptions with(String key, String value) {
-        RunOptions options = of(model, effort, spec);
-        options.engine = engine;
-        options.inputs = inputs;
-        options.arguments = new LinkedHashMap<>(arguments);
+        RunOptions options = copy();
         options.arguments.putIfAbsent(key, value);
         return options;
     }
@@ -117,10 +127,15 @@ final class RunOptions {
 
     /** Returns these options with another number of timed predictions. */
     RunOptions withIterations(int number) {
-        RunOptions options = of(model, effort.withIterations(number), spec);
-        options.engine = engine;
-        options.inputs = inputs;
-        options.arguments = arguments;
+        RunOptions options = copy();
+        options.effort = effort.withIterations(number);
+        return options;
+    }
+
+    /** Returns these options with a name of the model for people. */
+    RunOptions named(String name) {
+        RunOptions options = copy();
+        options.title = name;
         return options;
     }
 
@@ -152,20 +167,17 @@ final class RunOptions {
     }
 
     /** Returns these options for a copy of the model. */
-    RunOptions withModel(Path copy) {
-        RunOptions options = of(copy.toString(), effort, spec);
-        options.engine = engine;
-        options.inputs = inputs;
-        options.arguments = arguments;
+    RunOptions withModel(Path file) {
+        RunOptions options = copy();
+        options.model = file.toString();
         return options;
     }
 
     /** Returns these options for another model, for which nothing is measured. */
     RunOptions with(String otherModel, InputSpec input) {
-        RunOptions options = of(otherModel, effort, spec);
-        options.engine = engine;
+        RunOptions options = copy();
+        options.model = otherModel;
         options.inputs = ImmutableList.of(input);
-        options.arguments = new LinkedHashMap<>(arguments);
         // There is no stored result for that model.
         List.of(PROFILE, PROFILE_FROM, ON_MISSING).forEach(options.arguments::remove);
         // These run a model more than once, which is an error for blocks that are not DJL's own.
@@ -189,9 +201,15 @@ final class RunOptions {
         }
     }
 
-    /** Returns the model as the user named it. */
+    /** Returns the name of the model for people, usually as the user named it. */
     String modelName() {
-        return model;
+        return title == null ? model : title;
+    }
+
+    /** Returns the model, the engine and the threads, for people. */
+    String title(String more) {
+        String threads = threads().isPresent() ? ", threads: " + threads().getAsInt() : "";
+        return "%s (%s%s%s)".formatted(modelName(), engine(), threads, more);
     }
 
     /**
@@ -282,7 +300,7 @@ final class RunOptions {
         line.add("--engine", engine().engineName());
         inputs.forEach(input -> line.add("--input-shape", input.text()));
         arguments.forEach((key, value) -> line.add("-o", key + "=" + value));
-        line.addAll(effort.toArguments());
+        line.add("--title", modelName()).addAll(effort.toArguments());
         return line.add("--", model().text()).build();
     }
 }

@@ -231,7 +231,7 @@ sealed interface Runner extends AutoCloseable {
         static OfDjl loadPlanned(RunOptions options, RunMode mode, List<ModelInput> inputs) {
             ImmutableMap<String, String> arguments = PlannedLoading.arguments(options, mode);
             Optional<Progress> progress =
-                    mode == RunMode.DELEGATED && PlannedLoading.knowsDelegation()
+                    mode == RunMode.DELEGATED
                             ? Optional.of(new ProgressLine.ToParent(System.err))
                             : Optional.empty();
             return new OfDjl(

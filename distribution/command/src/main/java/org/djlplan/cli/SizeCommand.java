@@ -6,19 +6,16 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.Quantities;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** {@code djlplan size}: measures how large a container must be to serve a model. */
 @Command(
@@ -43,8 +40,6 @@ final class SizeCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
 
     @Mixin private RunOptions options = new RunOptions();
-
-    private int pool;
 
     @Option(
             names = "--budgets",
@@ -72,14 +67,9 @@ final class SizeCommand implements Callable<Integer> {
             names = "--pool",
             paramLabel = "N",
             defaultValue = "1",
+            converter = Parsed.Positive.class,
             description = "Threads that predict at once (default: ${DEFAULT-VALUE}).")
-    void setPool(int pool) {
-        if (pool < 1) {
-            throw new ParameterException(
-                    spec.commandLine(), "--pool must be at least 1, not " + pool);
-        }
-        this.pool = pool;
-    }
+    private int pool;
 
     @Override
     public Integer call() throws IOException {
@@ -120,29 +110,15 @@ final class SizeCommand implements Callable<Integer> {
             row.refusal().ifPresent(why -> notes.add(row.name() + ": " + why));
             row.report().ifPresent(report -> notes.add(row.name() + ": " + report));
         }
-        StringBuilder text = new StringBuilder(options.modelName()).append(" (");
-        text.append(options.engine());
-        options.threads().ifPresent(n -> text.append(", threads: ").append(n));
-        text.append(", at once: ").append(pool).append(")\n").append(table.text());
+        StringBuilder text = new StringBuilder(options.title(", at once: " + pool));
+        text.append('\n').append(table.text());
         notes.forEach(note -> text.append(TextTable.plain(note)).append('\n'));
         rows.stream()
                 .flatMap(row -> row.size().stream())
                 .findFirst()
-                .ifPresent(size -> text.append("heap: ").append(heap(size)).append('\n'));
+                .ifPresent(
+                        size -> text.append("heap: ").append(size.settings().heap()).append('\n'));
         return text.toString();
-    }
-
-    /** Returns the JVM's options for the heap. */
-    private static String heap(ContainerSize size) {
-        String others =
-                size.maxRam()
-                        .map(
-                                option ->
-                                        ", or %s, of which a JVM takes a quarter; with neither it"
-                                                        .formatted(option)
-                                                + " takes a quarter of the container")
-                        .orElse("; without it a JVM takes at least a quarter of the container");
-        return size.heap() + others;
     }
 
     private static String[] cells(SizeProbe.Row row, ContainerSize size) {
@@ -152,15 +128,15 @@ final class SizeCommand implements Callable<Integer> {
             mebibytes(size.heapBytes()),
             mebibytes(size.modelBytes()),
             mebibytes(size.limitBytes()),
-            size.kubernetes(),
-            size.sparkOverhead(),
-            Long.toString(size.requiredMebibytes()),
+            size.settings().kubernetesLimit(),
+            size.settings().sparkMemoryOverhead(),
+            Long.toString(size.settings().requiredMemoryMb()),
             row.checked() ? "ran in it" : "predicted"
         };
     }
 
     private static String mebibytes(long bytes) {
-        return String.format(Locale.ROOT, "%.1f", bytes / MEBI);
+        return Figures.format("%.1f", bytes / MEBI);
     }
 
     private JsonObject json(List<SizeProbe.Row> rows) {
@@ -175,16 +151,18 @@ final class SizeCommand implements Callable<Integer> {
     }
 
     /** Reads a size. */
-    static final class SizeConverter implements ITypeConverter<Long> {
-        @Override
-        public Long convert(String text) {
-            return Quantities.bytes(text)
-                    .orElseThrow(
-                            () ->
-                                    new TypeConversionException(
-                                            "expected a size with its unit such as 256MiB, not '"
-                                                    + text
-                                                    + "'"));
+    private static final class SizeConverter extends Parsed<Long> {
+
+        SizeConverter() {
+            super(
+                    text ->
+                            Quantities.bytes(text)
+                                    .orElseThrow(
+                                            () ->
+                                                    new IllegalArgumentException(
+                                                            "expected a size with its unit such as"
+                                                                    + " 256MiB, not '%s'"
+                                                                            .formatted(text))));
         }
     }
 }

@@ -68,11 +68,16 @@ final class SizeProbe {
             Optional<BudgetReport> report) {
 
         JsonObject toJson() {
-            JsonObject json = size.map(ContainerSize::toJson).orElseGet(JsonObject::new);
+            JsonObject json = new JsonObject();
+            size.ifPresent(
+                    each -> {
+                        json.asMap().putAll(Json.tree(each).getAsJsonObject().asMap());
+                        json.asMap().putAll(Json.tree(each.settings()).getAsJsonObject().asMap());
+                    });
             json.addProperty("name", name);
             json.addProperty("measuredInGroup", checked);
             refusal.ifPresent(why -> json.addProperty("refused", why));
-            report.ifPresent(budget -> json.add("budget", BudgetFacts.toJson(budget)));
+            report.ifPresent(budget -> json.add("budget", Json.tree(budget)));
             return json;
         }
     }
@@ -164,7 +169,8 @@ final class SizeProbe {
                 killed ? Optional.empty() : Optional.of(size),
                 fits.isPresent(),
                 killed
-                        ? Optional.of("killed in a control group of " + size.kubernetes())
+                        ? Optional.of(
+                                "killed in a control group of " + size.settings().kubernetesLimit())
                         : Optional.empty(),
                 least(measured),
                 measured.report());
@@ -177,7 +183,7 @@ final class SizeProbe {
     /** Returns whether the model runs in a container of a size; empty if that cannot be tested. */
     private Optional<Boolean> fits(String name, RunMode mode, RunOptions inside, ContainerSize size)
             throws IOException {
-        news.accept(name + ": in a control group of " + size.kubernetes());
+        news.accept(name + ": in a control group of " + size.settings().kubernetesLimit());
         Optional<MemoryGroup> made = MemoryGroup.make();
         if (made.isEmpty()) {
             return Optional.empty();
@@ -198,7 +204,7 @@ final class SizeProbe {
         return WorkerProcess.start(
                 new WorkerProcess.Contestant(mode.label(), mode, Map.of()),
                 inside,
-                StepNews.ofWorker(),
+                Optional.empty(),
                 starter,
                 inside.engine() == EngineKind.TFLITE);
     }

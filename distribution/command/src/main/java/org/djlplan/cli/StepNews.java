@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Prints the steps of a command: one changing line if a terminal shows it, otherwise one line per
- * step. The progress of worker processes is not shown.
+ * step.
  */
 final class StepNews implements AutoCloseable {
 
@@ -42,26 +42,6 @@ final class StepNews implements AutoCloseable {
             messages.flush();
         }
         done++;
-    }
-
-    /** Returns a progress for a worker process that prints nothing. */
-    static Progress ofWorker() {
-        return new Progress() {
-            @Override
-            public void reset(String message, long max, String trailingMessage) {}
-
-            @Override
-            public void start(long initialProgress) {}
-
-            @Override
-            public void end() {}
-
-            @Override
-            public void increment(long increment) {}
-
-            @Override
-            public void update(long progress, String additionalMessage) {}
-        };
     }
 
     /** Clears the line. */

@@ -1,10 +1,7 @@
 package org.djlplan.cli;
 
 import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
-import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonPrimitive;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -37,11 +34,16 @@ final class WorkerCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException, IOException {
         ParentConnection parent = ParentConnection.open(() -> {});
         try {
-            try (ModelRun measurement = new ModelRun(options, mode)) {
-                parent.reply(new JsonPrimitive("idle"));
-                serve(measurement, parent);
+            try (ModelRun run = new ModelRun(options, mode)) {
+                parent.reply(Json.tree("idle"));
+                JsonObject request = parent.take();
+                while (!step(request).equals("finish")) {
+                    JsonArray given = request.getAsJsonArray("arguments");
+                    parent.reply(Json.tree(answer(run, step(request), given)));
+                    request = parent.take();
+                }
             }
-            parent.reply(new JsonPrimitive("closed"));
+            parent.reply(Json.tree("closed"));
             return 0;
         } catch (Failure e) {
             parent.fail(FAILED, Failure.describe(e));
@@ -52,93 +54,57 @@ final class WorkerCommand implements Callable<Integer> {
         return 1;
     }
 
-    /**
-     * Loads the model; returns the smallest budget and its reason if the model cannot be loaded.
-     */
-    private static JsonElement load(ModelRun measurement) {
-        try {
-            measurement.load();
-            return new JsonPrimitive("loaded");
-        } catch (Failure.TooSmall e) {
-            JsonObject refusal = new JsonObject();
-            refusal.addProperty("leastBytes", e.leastBytes());
-            refusal.addProperty("message", e.getMessage());
-            return refusal;
-        }
+    private static String step(JsonObject request) {
+        return request.get("step").getAsString();
     }
 
-    /**
-     * Returns bytes and operator of each allocation, or a text with the reason why they are
-     * unknown.
-     */
-    private static JsonElement operators(ModelRun measurement) {
-        try {
-            return AllocationFacts.toJson(measurement.namedAllocations());
-        } catch (Failure e) {
-            return new JsonPrimitive(e.getMessage());
-        }
-    }
-
-    /** Answers requests until one of them closes the model. */
-    private void serve(ModelRun measurement, ParentConnection parent)
+    private Object answer(ModelRun run, String step, JsonArray given)
             throws InterruptedException, IOException {
-        while (true) {
-            JsonObject request = parent.take();
-            switch (request.get("step").getAsString()) {
-                case "load" -> {
-                    parent.reply(load(measurement));
-                }
-                case "warmUp" -> {
-                    measurement.warmUp();
-                    parent.reply(new JsonPrimitive("warm"));
-                }
-                case "outputs" -> {
-                    Path file = Path.of(request.get("file").getAsString());
-                    parent.reply(measurement.writeOutputs(file));
-                }
-                case "time" -> {
-                    JsonArray nanos = new JsonArray();
-                    for (long each : measurement.time(request.get("count").getAsInt())) {
-                        nanos.add(each);
-                    }
-                    parent.reply(nanos);
-                }
-                case "atOnce" -> {
-                    measurement.runAtOnce(
-                            request.get("threads").getAsInt(), request.get("count").getAsInt());
-                    parent.reply(new JsonPrimitive("ran"));
-                }
-                case "pool" ->
-                        parent.reply(
-                                PoolWatch.of(
-                                        measurement,
-                                        request.get("threads").getAsInt(),
-                                        request.get("count").getAsInt(),
-                                        options.model() instanceof ModelRef.OfFile file
-                                                ? Optional.of(file.readable())
-                                                : Optional.empty()));
-                case "figures" -> {
-                    boolean stockArena = request.get("stockArena").getAsBoolean();
-                    parent.reply(measurement.figures(stockArena).toJson());
-                }
-                case "allocations" ->
-                        parent.reply(
-                                measurement
-                                        .placedAllocations()
-                                        .<JsonElement>map(AllocationFacts::toJson)
-                                        .orElse(JsonNull.INSTANCE));
-                case "operators" -> parent.reply(operators(measurement));
-                case "weights" ->
-                        parent.reply(
-                                measurement
-                                        .residentWeights()
-                                        .<JsonElement>map(WeightFacts::toJson)
-                                        .orElse(JsonNull.INSTANCE));
-                case "finish" -> {
-                    return;
-                }
-                default -> throw new IllegalArgumentException("unknown step: " + request);
+        switch (step) {
+            case "load" -> {
+                return load(run);
             }
+            case "warmUp" -> run.warmUp();
+            case "outputs" -> {
+                return run.writeOutputs(Path.of(given.get(0).getAsString()));
+            }
+            case "time" -> {
+                return run.time(given.get(0).getAsInt());
+            }
+            case "atOnce" -> run.runAtOnce(given.get(0).getAsInt(), given.get(1).getAsInt());
+            case "pool" -> {
+                return PoolWatch.of(
+                        run,
+                        given.get(0).getAsInt(),
+                        given.get(1).getAsInt(),
+                        options.model() instanceof ModelRef.OfFile file
+                                ? Optional.of(file.readable())
+                                : Optional.empty());
+            }
+            case "figures" -> {
+                return run.figures(given.get(0).getAsBoolean());
+            }
+            case "allocations" -> {
+                return run.recordedAllocations();
+            }
+            case "operators" -> {
+                return run.namedAllocations();
+            }
+            case "weights" -> {
+                return run.residentWeights();
+            }
+            default -> throw new IllegalArgumentException("unknown step: " + step);
+        }
+        return step;
+    }
+
+    /** Loads the model; returns the reason if its budget is too small. */
+    private static Optional<WorkerProcess.TooSmall> load(ModelRun run) {
+        try {
+            run.load();
+            return Optional.empty();
+        } catch (Failure.TooSmall e) {
+            return Optional.of(new WorkerProcess.TooSmall(e.getMessage(), e.leastBytes()));
         }
     }
 }

@@ -1,9 +1,9 @@
 package org.djlplan.cli;
 
 import ai.djl.util.Progress;
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import com.google.gson.reflect.TypeToken;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -19,13 +19,12 @@ import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.child.ChildProcess;
 import org.djlplan.memplan.internal.child.ChildProcess.Answer;
 import org.djlplan.memplan.internal.child.JavaCommand;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
+import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.EvictingQueue;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
-import org.djlplan.thirdparty.guava.collect.Streams;
 
 /**
  * A child process that runs one model in one mode ({@link WorkerCommand}). So its memory figures
@@ -45,9 +44,10 @@ final class WorkerProcess implements AutoCloseable {
     /**
      * Starts a child process that loads the engine.
      *
-     * @param progress receives the progress of measuring delegation
+     * @param progress receives the progress of measuring delegation, if it is shown
      */
-    static WorkerProcess start(Contestant contestant, RunOptions options, Progress progress) {
+    static WorkerProcess start(
+            Contestant contestant, RunOptions options, Optional<Progress> progress) {
         boolean optimizing =
                 options.engine() == EngineKind.TFLITE && Jvm.isOptimizing(Jvm.ownArguments());
         return start(contestant, options, progress, List.of(), optimizing);
@@ -62,7 +62,7 @@ final class WorkerProcess implements AutoCloseable {
     static WorkerProcess start(
             Contestant contestant,
             RunOptions options,
-            Progress progress,
+            Optional<Progress> progress,
             List<String> starter,
             boolean optimizing) {
         ImmutableList.Builder<String> command =
@@ -99,15 +99,23 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
+     * The reason why a model is not loaded.
+     *
+     * @param leastBytes the smallest possible budget
+     */
+    record TooSmall(String message, long leastBytes) {}
+
+    /**
      * Loads the model.
      *
      * @throws Failure.TooSmall if the model cannot run in its budget
      */
     void load() {
-        if (ask("loading", request("load")) instanceof JsonObject refusal) {
-            throw new Failure.TooSmall(
-                    refusal.get("message").getAsString(), refusal.get("leastBytes").getAsLong());
-        }
+        ask("loading", new TypeToken<Optional<TooSmall>>() {}, "load")
+                .ifPresent(
+                        refusal -> {
+                            throw new Failure.TooSmall(refusal.message(), refusal.leastBytes());
+                        });
     }
 
     /** Waits until the engine is loaded, and loads the model. */
@@ -118,39 +126,38 @@ final class WorkerProcess implements AutoCloseable {
 
     /** Runs the untimed predictions. */
     void warmUp() {
-        JsonElement unused = ask("warming up", request("warmUp"));
+        ask("warming up", "warmUp");
     }
 
-    /** Writes the outputs of the fixed inputs into a file; returns type and bytes of each. */
-    JsonArray writeOutputs(Path file) {
-        JsonObject request = request("outputs");
-        request.addProperty("file", file.toAbsolutePath().toString());
-        return ask("predicting", request).getAsJsonArray();
+    /** Writes the outputs of the fixed inputs into a file. */
+    OutputDifference.Written writeOutputs(Path file) {
+        return new OutputDifference.Written(
+                file,
+                ask(
+                        "predicting",
+                        new TypeToken<List<OutputDifference.Written.Part>>() {},
+                        "outputs",
+                        file.toAbsolutePath().toString()));
     }
 
     /** Times predictions; returns the duration of each in nanoseconds. */
     long[] time(int count) {
-        JsonObject request = request("time");
-        request.addProperty("count", count);
-        return Streams.stream(ask("timing", request).getAsJsonArray())
-                .mapToLong(JsonElement::getAsLong)
-                .toArray();
+        return ask("timing", TypeToken.get(long[].class), "time", count);
     }
 
     /** Runs a number of untimed predictions on each of several threads at once. */
     void runAtOnce(int threads, int count) {
-        JsonObject request = request("atOnce");
-        request.addProperty("threads", threads);
-        request.addProperty("count", count);
-        JsonElement unused = ask("predicting on several threads", request);
+        ask("predicting on several threads", "atOnce", threads, count);
     }
 
     /** Runs as {@link #runAtOnce} does, observed by a {@link PoolWatch}; returns its result. */
-    JsonObject watchAtOnce(int threads, int count) {
-        JsonObject request = request("pool");
-        request.addProperty("threads", threads);
-        request.addProperty("count", count);
-        return ask("predicting on several threads", request).getAsJsonObject();
+    PoolWatch.Seen watchAtOnce(int threads, int count) {
+        return ask(
+                "predicting on several threads",
+                TypeToken.get(PoolWatch.Seen.class),
+                "pool",
+                threads,
+                count);
     }
 
     /** Returns the figures of everything that was timed. */
@@ -167,17 +174,12 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     private RunFigures figures(boolean stockArena) {
-        JsonObject request = request("figures");
-        request.addProperty("stockArena", stockArena);
-        return RunFigures.fromJson(ask("reporting", request).getAsJsonObject());
+        return ask("reporting", TypeToken.get(RunFigures.class), "figures", stockArena);
     }
 
-    /** Runs one more prediction; returns a plan of its allocations. */
-    Optional<EvaluatedPlan> allocations() {
-        JsonElement answer = ask("reporting", request("allocations"));
-        return answer.isJsonNull()
-                ? Optional.empty()
-                : Optional.of(AllocationFacts.fromJson(answer.getAsJsonObject()));
+    /** Runs one more prediction; returns its allocations, empty if they cannot be planned. */
+    Optional<List<UsageRecord>> allocations() {
+        return ask("reporting", new TypeToken<>() {}, "allocations");
     }
 
     /**
@@ -187,19 +189,12 @@ final class WorkerProcess implements AutoCloseable {
      * @throws Failure if operators are unknown
      */
     List<OperatorNames.Named> namedAllocations() {
-        JsonElement answer = ask("naming the operators of", request("operators"));
-        if (answer.isJsonPrimitive()) {
-            throw new Failure(answer.getAsString());
-        }
-        return AllocationFacts.named(answer.getAsJsonArray());
+        return ask("naming the operators of", new TypeToken<>() {}, "operators");
     }
 
     /** Returns which weights are in memory at which time; empty if all are always in memory. */
     Optional<ResidentWeights> residentWeights() {
-        JsonElement answer = ask("reporting", request("weights"));
-        return answer.isJsonNull()
-                ? Optional.empty()
-                : Optional.of(WeightFacts.fromJson(answer.getAsJsonObject()));
+        return ask("reporting", new TypeToken<>() {}, "weights");
     }
 
     /** Returns the resident bytes of the process; empty if they are unknown. */
@@ -209,7 +204,7 @@ final class WorkerProcess implements AutoCloseable {
 
     /** Closes the model and waits until that is done; no request is possible afterwards. */
     void finish() {
-        JsonElement unused = ask("closing", request("finish"));
+        ask("closing", "finish");
     }
 
     /** Returns the last lines for the user that the child wrote to its error stream. */
@@ -225,14 +220,15 @@ final class WorkerProcess implements AutoCloseable {
         errors.end();
     }
 
-    private static JsonObject request(String step) {
+    private <T> T ask(String doing, TypeToken<T> type, String step, Object... arguments) {
         JsonObject request = new JsonObject();
         request.addProperty("step", step);
-        return request;
+        request.add("arguments", Json.tree(arguments));
+        return Json.read(waiting(doing, () -> process.ask(request, timeout)), type);
     }
 
-    private JsonElement ask(String doing, JsonObject request) {
-        return waiting(doing, () -> process.ask(request, timeout));
+    private void ask(String doing, String step, Object... arguments) {
+        String unused = ask(doing, TypeToken.get(String.class), step, arguments);
     }
 
     private interface Question {
@@ -281,13 +277,13 @@ final class WorkerProcess implements AutoCloseable {
         /** Prefix of a JVM's crash message; the exit code already reports the crash. */
         private static final String CRASH = "#";
 
-        private final Progress progress;
+        private final Optional<Progress> progress;
         private final Queue<String> lines = EvictingQueue.create(LINES);
 
         /**
          * @param progress receives the progress of the worker's measuring
          */
-        Errors(Progress progress) {
+        Errors(Optional<Progress> progress) {
             this.progress = progress;
         }
 
@@ -306,7 +302,7 @@ final class WorkerProcess implements AutoCloseable {
 
         /** Ends the progress display. */
         void end() {
-            progress.end();
+            progress.ifPresent(Progress::end);
         }
 
         /** Returns the last lines. */

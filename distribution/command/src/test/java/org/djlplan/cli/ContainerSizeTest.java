@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonObject;
 import org.junit.jupiter.api.Test;
 
 class ContainerSizeTest {
@@ -25,22 +24,22 @@ class ContainerSizeTest {
 
     @Test
     void settings_everyPlatform_areInItsUnits() {
-        assertEquals("420Mi", size.kubernetes());
-        assertEquals("-Xmx256m", size.heap());
-        assertEquals("-XX:MaxRAM=1024m", size.maxRam().orElseThrow());
-        assertEquals("164m", size.sparkOverhead());
-        assertEquals(47, size.requiredMebibytes());
+        assertEquals("420Mi", size.settings().kubernetesLimit());
+        assertEquals("-Xmx256m", size.settings().heapOption());
+        assertEquals("-XX:MaxRAM=1024m", size.settings().maxRamOption().orElseThrow());
+        assertEquals("164m", size.settings().sparkMemoryOverhead());
+        assertEquals(47, size.settings().requiredMemoryMb());
     }
 
     /** A JVM takes half of 200 MiB. */
     @Test
     void maxRam_heapTooSmallForAQuarter_isEmpty() {
         assertEquals(
-                "-XX:MaxRAM=512m", ContainerSize.of(MIB, 128 * MIB, MIB).maxRam().orElseThrow());
+                "-XX:MaxRAM=512m",
+                ContainerSize.of(MIB, 128 * MIB, MIB).settings().maxRamOption().orElseThrow());
         ContainerSize little = ContainerSize.of(MIB, 100 * MIB, MIB);
-        assertTrue(little.maxRam().isEmpty());
-        assertTrue(little.toJson().get("maxRamOption").isJsonNull());
-        assertEquals("-Xmx100m", little.heap());
+        assertTrue(little.settings().maxRamOption().isEmpty());
+        assertEquals("-Xmx100m", little.settings().heapOption());
     }
 
     @Test
@@ -48,14 +47,6 @@ class ContainerSizeTest {
         assertEquals(441 * MIB, size.larger().limitBytes());
         assertEquals(464 * MIB, size.larger().larger().limitBytes());
         assertEquals(size.modelBytes(), size.larger().modelBytes());
-    }
-
-    @Test
-    void toJson_all_hasBytesAndSettings() {
-        JsonObject json = size.toJson();
-        assertEquals(420 * MIB, json.get("limitBytes").getAsLong());
-        assertEquals("164m", json.get("sparkMemoryOverhead").getAsString());
-        assertEquals(47, json.get("requiredMemoryMb").getAsInt());
     }
 
     @Test

@@ -5,30 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.CutRectangle;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /**
  * Tests {@code djlplan plan} on records for which only the exact search reaches the lower bound.
  */
-class PlanCommandSearchTest {
+class PlanCommandSearchTest extends CommandTest {
 
     private static final int OPTIMUM = 4096;
 
-    @TempDir Path folder;
-
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
     private Path csv;
 
     @BeforeEach
@@ -41,29 +34,16 @@ class PlanCommandSearchTest {
         csv = Files.writeString(folder.resolve("cut.csv"), text);
     }
 
-    private int run(String... options) {
-        PlanInput.GraphSource none =
-                new PlanInput.GraphSource(
-                        file -> {
-                            throw new AssertionError();
-                        },
-                        file -> {
-                            throw new AssertionError();
-                        },
-                        (block, inputs) -> {
-                            throw new AssertionError();
-                        });
-        CommandLine command = new CommandLine(new PlanCommand(none));
-        command.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-        String[] arguments = new String[options.length + 2];
-        System.arraycopy(options, 0, arguments, 0, options.length);
-        arguments[options.length] = "--json";
-        arguments[options.length + 1] = csv.toString();
-        return command.execute(arguments);
+    private int run(Object... options) {
+        return execute(
+                new PlanCommand(),
+                Stream.of(List.of(options), List.of("--json", csv))
+                        .flatMap(List::stream)
+                        .toArray());
     }
 
     private JsonObject best() {
-        return JsonParser.parseString(out.toString()).getAsJsonObject().getAsJsonObject("best");
+        return json().getAsJsonObject("best");
     }
 
     @Test

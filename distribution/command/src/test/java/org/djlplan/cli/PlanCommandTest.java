@@ -9,8 +9,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.cli.demo.Activation;
+import org.djlplan.cli.demo.LayerOutput;
+import org.djlplan.cli.demo.NetworkBuilder;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -35,32 +38,21 @@ class PlanCommandTest extends CommandTest {
     @BeforeEach
     void write() throws IOException {
         csv = Files.writeString(folder.resolve("paper.csv"), PAPER);
-        model = Files.writeString(folder.resolve("model.tflite"), "read by the test's own reader");
+        model = folder.resolve("model.tflite");
+        TfLiteWriter.write(network(), model);
     }
 
-    /** A convolution, an in-place chain of two, a convolution; live it also has a temporary. */
-    private static Graph graph(boolean live) {
-        GraphSketch sketch = new GraphSketch();
-        int input = sketch.input(16);
-        int a = sketch.tensor(16);
-        int b = sketch.tensor(16);
-        int c = sketch.tensor(16);
-        int output = sketch.tensor(16);
-        int scratch = sketch.tensor(32);
-        return sketch.operator(
-                        "CONV_2D", List.of(input), List.of(a), live ? List.of(scratch) : List.of())
-                .operator("RELU", b, a)
-                .operator("TANH", c, b)
-                .operator("CONV_2D", output, c)
-                .output(output)
-                .build();
+    /** A convolution, an in-place chain of two, a convolution; each tensor has 64 bytes. */
+    private static TfLiteFile network() {
+        NetworkBuilder network = new NetworkBuilder("chain", 1);
+        LayerOutput x = network.input("in", 1, 4, 4, 1);
+        x = network.conv2d(x, 1, 1, 1, Activation.NONE);
+        x = network.unary("TANH", network.unary("RELU", x));
+        return network.output(network.conv2d(x, 1, 1, 1, Activation.NONE)).build();
     }
 
     private int run(Object... arguments) {
-        PlanInput.GraphSource source =
-                new PlanInput.GraphSource(
-                        file -> graph(false), file -> graph(true), (block, inputs) -> graph(false));
-        return execute(new PlanCommand(source), arguments);
+        return execute(new PlanCommand(), arguments);
     }
 
     private static JsonObject result(JsonObject json, String strategy) {
@@ -79,7 +71,7 @@ class PlanCommandTest extends CommandTest {
                         .replaceAll("(?m)(^[5-7],.*)$", "$1,5");
         Path file = Files.writeString(folder.resolve("known.csv"), known);
         Path out = folder.resolve("plan.csv");
-        assertEquals(0, run("--json", "--repeat", "2", "--out", out, file));
+        assertEquals(0, run("--json", "--out", out, file));
         JsonObject json = json();
         assertEquals(1, results(json).size());
         assertEquals("rounds", json.getAsJsonObject("best").get("strategy").getAsString());
@@ -130,13 +122,6 @@ class PlanCommandTest extends CommandTest {
         JsonObject best = json.getAsJsonObject("best");
         assertEquals("greedy-by-size+in-place", best.get("strategy").getAsString());
         assertEquals(64, best.get("totalBytes").getAsLong());
-    }
-
-    @Test
-    void plan_live_plansTemporariesAndSaysSo() {
-        assertEquals(0, run("--json", "--live", model));
-        assertEquals("live", json().get("view").getAsString());
-        assertEquals(4, json().get("records").getAsInt());
     }
 
     @Test
@@ -199,7 +184,7 @@ class PlanCommandTest extends CommandTest {
 
     @Test
     void plan_asText_namesViewAndBest() {
-        assertEquals(0, run("--repeat", 3, csv));
+        assertEquals(0, run(csv));
         assertTrue(out.toString().contains("8 records (view: csv)"), out::toString);
         assertTrue(
                 out.toString().contains("best: greedy-by-size, 124 bytes, proved minimal"),
@@ -240,9 +225,9 @@ class PlanCommandTest extends CommandTest {
         assertEquals(
                 List.of(
                         "id,lower,upper,size,offset,alias",
-                        "1,0,2,64,0,",
-                        "2,1,3,64,0,1",
-                        "3,2,4,64,0,1"),
+                        "3,0,2,64,0,",
+                        "4,1,3,64,0,3",
+                        "5,2,4,64,0,3"),
                 Files.readAllLines(plan));
         out.getBuffer().setLength(0);
         assertEquals(0, execute(new ValidateCommand(), plan));
@@ -258,7 +243,6 @@ class PlanCommandTest extends CommandTest {
         assertEquals(2, run("--live", csv));
         assertEquals(2, run("--parallel", csv));
         assertTrue(err.toString().contains("--parallel needs a graph"), err::toString);
-        assertEquals(2, run("--repeat", 0, csv));
         assertEquals(2, run("--capacity", -1, csv));
         assertEquals(2, run(folder.resolve("model.h5")));
         assertEquals(2, run());

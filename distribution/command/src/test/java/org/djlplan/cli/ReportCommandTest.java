@@ -2,13 +2,11 @@ package org.djlplan.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import com.google.gson.JsonPrimitive;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,7 +68,7 @@ class ReportCommandTest extends CommandTest {
         assertEquals(
                 0,
                 execute(
-                        new PlanCommand(PlannedLoading.graphs()),
+                        new PlanCommand(),
                         Stream.concat(Stream.of("--json"), Arrays.stream(arguments)).toArray()),
                 err::toString);
         return json();
@@ -199,48 +197,6 @@ class ReportCommandTest extends CommandTest {
         assertTrue(tensor.getAsJsonArray("consumers").contains(tensor.get("last")));
         assertEquals("float32", tensor.get("type").getAsString());
         assertEquals(64, report.getAsJsonObject("model").get("sha256").getAsString().length());
-    }
-
-    /** The comparison above fails, whatever number of the map is wrong. */
-    @Test
-    void numbers_anyWrong_isReported() throws IOException {
-        assertEquals(0, report(csv, "--json", data), err::toString);
-        JsonObject plan = planned(csv);
-        for (String name : NUMBERS) {
-            JsonObject wrong = read(data);
-            increment(wrong.getAsJsonObject("plan"), name);
-            assertThrows(AssertionError.class, () -> assertSameNumbers(plan, wrong), name);
-        }
-        JsonObject total = read(data);
-        increment(
-                total.getAsJsonObject("plan").getAsJsonArray("strategies").get(3).getAsJsonObject(),
-                "totalBytes");
-        assertThrows(AssertionError.class, () -> assertSameNumbers(plan, total));
-        JsonObject object = read(data);
-        increment(
-                object.getAsJsonObject("plan").getAsJsonArray("strategies").asList().stream()
-                        .map(JsonElement::getAsJsonObject)
-                        .filter(strategy -> strategy.has("objects"))
-                        .findFirst()
-                        .orElseThrow()
-                        .getAsJsonArray("objects")
-                        .get(1)
-                        .getAsJsonObject(),
-                "bytes");
-        assertThrows(AssertionError.class, () -> assertSameNumbers(plan, object));
-        JsonObject fewer = read(data);
-        fewer.getAsJsonObject("plan").getAsJsonArray("tensors").remove(0);
-        assertThrows(AssertionError.class, () -> assertSameNumbers(plan, fewer));
-    }
-
-    @Test
-    void report_png_namesSvg() {
-        assertEquals(2, report(csv, "--png", folder.resolve("map.png")));
-        assertTrue(err.toString().contains("drawn as SVG only, by --svg FILE"), err::toString);
-    }
-
-    private static void increment(JsonObject object, String name) {
-        object.add(name, new JsonPrimitive(object.get(name).getAsLong() + 1));
     }
 
     @Test

@@ -78,19 +78,6 @@ class ScratchFolderTest {
     }
 
     @Test
-    void ended_leavesNothing() throws Exception {
-        Process process = start();
-        Path folder = folder(process);
-
-        process.getOutputStream().close();
-
-        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
-        assertEquals(0, process.exitValue());
-        assertFalse(Files.exists(folder));
-        assertEquals(List.of(), left());
-    }
-
-    @Test
     void close_filesInIt_deletesAll() throws IOException {
         Path path;
         try (ScratchFolder folder = ScratchFolder.create("djlplan-scratch")) {

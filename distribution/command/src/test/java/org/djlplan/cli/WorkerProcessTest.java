@@ -8,6 +8,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -43,7 +44,7 @@ class WorkerProcessTest {
                 }
             };
 
-    private final WorkerProcess.Errors errors = new WorkerProcess.Errors(listener);
+    private final WorkerProcess.Errors errors = new WorkerProcess.Errors(Optional.of(listener));
 
     @Test
     void accept_nativeNewsAndCrashes_areNotForUsers() {

@@ -166,21 +166,6 @@ class CommandsTest {
     }
 
     @Test
-    @Tag("long")
-    void compare_noDelegationModule_warnsAndHasTwoColumns() throws Exception {
-        Result result =
-                DjlPlanProcess.runWithout(
-                        "djl-delegation", folder, "compare", "--iterations", "2", model);
-        assertEquals(0, result.exitCode(), result.err());
-        assertTrue(
-                result.err()
-                        .contains("djl-delegation is not on the class path: nothing is delegated"),
-                result.err());
-        assertFalse(result.err().contains("without effect"), result.err());
-        assertFalse(result.out().contains("delegated"), result.out());
-    }
-
-    @Test
     void run_nothingStored_saysHowToMeasure() throws Exception {
         Result result = djlplan("run", "--iterations", "2", model);
         assertEquals(0, result.exitCode(), result.err());

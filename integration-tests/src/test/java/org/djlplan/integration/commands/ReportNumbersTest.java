@@ -2,8 +2,6 @@ package org.djlplan.integration.commands;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonArray;
@@ -11,14 +9,9 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import com.google.gson.JsonPrimitive;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.cli.demo.Activation;
 import org.djlplan.cli.demo.LayerOutput;
@@ -92,8 +85,6 @@ class ReportNumbersTest extends ReportTests {
                                 "zoo:resnet18")
                         .json();
         assertRecorded(run, plan);
-        plan.addProperty("naiveBytes", plan.get("naiveBytes").getAsLong() * 9 / 10);
-        assertThrows(AssertionError.class, () -> assertRecorded(run, plan), "a wrong number");
     }
 
     private static double median(JsonObject way) {
@@ -144,10 +135,6 @@ class ReportNumbersTest extends ReportTests {
         assertTrue(table.get("notes").toString().contains("planned: outputs are identical"));
         JsonObject planned = run.getAsJsonArray("ways").get(1).getAsJsonObject();
         assertEquals("planned", planned.get("name").getAsString());
-        JsonArray slower = new JsonArray();
-        planned.getAsJsonArray("latencyNanos").forEach(n -> slower.add(2 * n.getAsDouble() + 1e7));
-        planned.add("latencyNanos", slower);
-        assertThrows(AssertionError.class, () -> assertMediansOfTheTable(run), "wrong latencies");
     }
 
     private static void assertWithin(JsonObject budgets) {
@@ -195,8 +182,6 @@ class ReportNumbersTest extends ReportTests {
                                 "--no-delegation")
                         .getAsJsonObject("budget");
         assertWithin(budgets);
-        budgets.addProperty("stockPeakBytes", budgets.get("stockPeakBytes").getAsLong() + 64);
-        assertThrows(AssertionError.class, () -> assertWithin(budgets), "a wrong number");
     }
 
     /** Times differ from run to run. */
@@ -232,87 +217,5 @@ class ReportNumbersTest extends ReportTests {
         JsonObject expected = read("alone.json").getAsJsonObject("plan");
         assertSamePlan(own, read("both.json").getAsJsonObject("plan"));
         assertSamePlan(second, expected);
-        second.addProperty("arenaBytes", second.get("arenaBytes").getAsLong() + 64);
-        assertThrows(AssertionError.class, () -> assertSamePlan(second, expected), "wrong bytes");
-    }
-
-    /**
-     * Returns first step, step after the last, size and offset of each tensor that a strategy
-     * placed.
-     */
-    private static List<List<Long>> places(JsonObject plan, String name) {
-        JsonArray offsets = strategy(plan, name).orElseThrow().getAsJsonArray("offsets");
-        List<List<Long>> places = new ArrayList<>();
-        for (int i = 0; i < offsets.size(); i++) {
-            JsonObject tensor = plan.getAsJsonArray("tensors").get(i).getAsJsonObject();
-            if (!offsets.get(i).isJsonNull()) {
-                places.add(
-                        List.of(
-                                tensor.get("first").getAsLong(),
-                                tensor.get("last").getAsLong() + 1,
-                                tensor.get("bytes").getAsLong(),
-                                offsets.get(i).getAsLong()));
-            }
-        }
-        return places;
-    }
-
-    /** The file's columns are id, lower, upper, size, offset and alias. */
-    private List<List<Long>> places(String csv) throws IOException {
-        return Files.readAllLines(folder.resolve(csv)).stream()
-                .skip(1)
-                .map(line -> List.of(line.split(",")).subList(1, 5))
-                .map(row -> row.stream().map(Long::valueOf).toList())
-                .toList();
-    }
-
-    @Tag("long")
-    @Test
-    void everyStrategy_hasTheOffsetsAndIntervalsOfPlan() throws Exception {
-        Path model = net();
-        JsonObject plan = report(model.toString()).getAsJsonObject("plan");
-        Set<String> names = new TreeSet<>();
-        for (JsonElement each :
-                planned("plan", "--live", "--json", model.toString()).getAsJsonArray("results")) {
-            JsonObject result = each.getAsJsonObject();
-            if (result.get("layout").getAsString().equals("offsets")) {
-                String name = result.get("strategy").getAsString();
-                names.add(name.replace("+in-place", ""));
-                assertEquals(
-                        result.get("totalBytes"),
-                        strategy(plan, name).orElseThrow().get("totalBytes"),
-                        name);
-            }
-        }
-        assertTrue(names.size() > 3, names.toString());
-        String csv = folder.resolve("plan.csv").toString();
-        for (String name : names) {
-            JsonObject best =
-                    planned(
-                                    "plan",
-                                    "--live",
-                                    "--json",
-                                    "--strategy",
-                                    name,
-                                    "--out",
-                                    csv,
-                                    model.toString())
-                            .getAsJsonObject("best");
-            List<List<Long>> written = places("plan.csv");
-            String made = best.get("strategy").getAsString();
-            assertEquals(written, places(plan, made), made);
-            JsonArray offsets = strategy(plan, made).orElseThrow().getAsJsonArray("offsets");
-            for (int i = 0; i < offsets.size(); i++) {
-                if (!offsets.get(i).isJsonNull()) {
-                    offsets.set(i, new JsonPrimitive(offsets.get(i).getAsLong() + 64));
-                    break;
-                }
-            }
-            assertNotEquals(written, places(plan, made), "a wrong offset");
-        }
-    }
-
-    private JsonObject planned(String... arguments) throws Exception {
-        return JsonParser.parseString(djlplan(arguments).out()).getAsJsonObject();
     }
 }

@@ -35,7 +35,6 @@ import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.base.Throwables;
-import org.djlplan.thirdparty.guava.collect.Streams;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -292,31 +291,5 @@ class TuneCommandTest {
         for (ProcessHandle child : children) {
             child.onExit().get(30, TimeUnit.SECONDS);
         }
-    }
-
-    @Test
-    void study_smallModel_writesAPageAndKeepsNothing() throws Exception {
-        Path page = folder.resolve("page.html");
-        JsonObject study =
-                djlplan(
-                                "study",
-                                "--json",
-                                "--rounds=3",
-                                "--threads=1",
-                                BUDGET,
-                                "--chart=" + page,
-                                model.toString())
-                        .json();
-        // The usual run may also choose a part of a partition.
-        long whole =
-                Streams.stream(study.getAsJsonArray("sets"))
-                        .filter(set -> set.getAsJsonObject().get("whole").getAsBoolean())
-                        .count();
-        assertEquals(4, whole, study.toString());
-        assertEquals(2, study.getAsJsonArray("partitions").size());
-        assertEquals(2, study.getAsJsonArray("tfLiteFirstN").size());
-        assertTrue(study.get("best").isJsonObject() && study.get("chosen").isJsonObject());
-        assertTrue(Files.readString(page).contains("\"tfLiteFirstN\":["));
-        assertEquals(List.of(), kept());
     }
 }

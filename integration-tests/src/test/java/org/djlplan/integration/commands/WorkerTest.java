@@ -1,9 +1,11 @@
 package org.djlplan.integration.commands;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.Gson;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.File;
@@ -60,12 +62,11 @@ class WorkerTest {
                                 .build()));
     }
 
-    private static JsonElement ask(ChildProcess worker, String step, boolean stockArena)
+    private static JsonElement ask(ChildProcess worker, String step, Object... arguments)
             throws InterruptedException {
         JsonObject request = new JsonObject();
         request.addProperty("step", step);
-        request.addProperty("count", 1);
-        request.addProperty("stockArena", stockArena);
+        request.add("arguments", new Gson().toJsonTree(arguments));
         return result(worker.ask(request, PATIENCE));
     }
 
@@ -73,8 +74,9 @@ class WorkerTest {
         return assertInstanceOf(Answer.Result.class, answer, answer.toString()).value();
     }
 
-    private static long bytes(JsonElement figures, String name) {
-        return figures.getAsJsonObject().get(name).getAsLong();
+    private static JsonObject figures(ChildProcess worker, boolean stockArena)
+            throws InterruptedException {
+        return ask(worker, "figures", stockArena).getAsJsonObject().getAsJsonObject("values");
     }
 
     /** Opening the model in the engine once more, for its arena, would take memory. */
@@ -95,14 +97,14 @@ class WorkerTest {
         String shape = "1," + SIDE + ":float32";
         try (ChildProcess worker = start(model, "--input-shape", shape)) {
             assertEquals("idle", result(worker.await(PATIENCE)).getAsString());
-            JsonElement unused = ask(worker, "load", false);
-            unused = ask(worker, "time", false);
-            JsonElement first = ask(worker, "figures", false);
-            JsonElement second = ask(worker, "figures", false);
-            assertTrue(first.getAsJsonObject().get("stockArenaBytes").isJsonNull());
-            long more = bytes(second, "peakBytes") - bytes(first, "peakBytes");
+            JsonElement unused = ask(worker, "load");
+            unused = ask(worker, "time", 1);
+            JsonObject first = figures(worker, false);
+            JsonObject second = figures(worker, false);
+            assertFalse(first.has("STOCK_ARENA"));
+            long more = second.get("PEAK").getAsLong() - first.get("PEAK").getAsLong();
             assertTrue(more < MEBIBYTE, more + " bytes");
-            assertTrue(bytes(ask(worker, "figures", true), "stockArenaBytes") > 0);
+            assertTrue(figures(worker, true).get("STOCK_ARENA").getAsLong() > 0);
         }
     }
 

@@ -164,8 +164,7 @@ class DistributionTest {
     void launcher_commandsOfBothModules_areThere() throws Exception {
         Result result = run(HOME.resolve("bin/djlplan"), Map.of(), "--help");
         assertEquals(0, result.exitCode(), result.err());
-        for (String command :
-                List.of("plan", "run", "compare", "demo", "bench-planner", "tune", "study")) {
+        for (String command : List.of("plan", "run", "compare", "demo", "bench-planner", "tune")) {
             assertTrue(result.out().contains("\n  " + command + " "), result.out());
         }
     }

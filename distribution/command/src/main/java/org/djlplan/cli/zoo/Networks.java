@@ -29,14 +29,12 @@ import ai.djl.nn.pooling.Pool;
 import ai.djl.nn.transformer.BertBlock;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.Maps;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedMap;
 
 /**
  * The networks of DJL's {@code model-zoo}, and three networks that need only DJL's {@code api},
@@ -49,79 +47,71 @@ public final class Networks {
     private static final int WORDS_PER_SENTENCE = 128;
     private static final int SSD_SCALES = 5;
 
-    private static final Map<String, Network> ALL =
-            new TreeMap<>(
-                    Maps.uniqueIndex(
-                            ImmutableList.of(
-                                    images(
-                                            "alexnet",
-                                            224,
-                                            () -> AlexNet.builder().setOutSize(CLASSES).build()),
-                                    images(
-                                            "googlenet",
-                                            224,
-                                            () -> GoogLeNet.builder().setOutSize(CLASSES).build()),
-                                    images(
-                                            "mobilenet_v1",
-                                            224,
-                                            () ->
-                                                    MobileNetV1.builder()
-                                                            .setOutSize(CLASSES)
-                                                            .build()),
-                                    images(
-                                            "mobilenet_v2",
-                                            224,
-                                            () ->
-                                                    MobileNetV2.builder()
-                                                            .setOutSize(CLASSES)
-                                                            .build()),
-                                    images("nin", 224, () -> NiN.builder().build()),
-                                    images("resnet18", 224, () -> resnet(18)),
-                                    images("resnet50", 224, () -> resnet(50)),
-                                    images("squeezenet", 224, () -> SqueezeNet.squeezenet(CLASSES)),
-                                    images(
-                                            "vgg11",
-                                            224,
-                                            () -> VGG.builder().setOutSize(CLASSES).build()),
-                                    images("ssd", 256, Networks::ssd),
-                                    images("yolov3", 256, () -> YOLOV3.builder().build()),
-                                    floats(
-                                            "lenet",
-                                            new Shape(1, 1, 28, 28),
-                                            () -> LeNet.builder().build()),
-                                    floats(
-                                            "mlp",
-                                            new Shape(1, 28 * 28),
-                                            () -> new Mlp(28 * 28, 10, new int[] {128, 64})),
-                                    images("tiny", 32, Networks::tiny),
-                                    images("layers", 64, Layers::build),
-                                    sentences("bert", Networks::bert)),
-                            Network::name));
+    /** Every network by its name, with the shape of its input; sentences have three inputs. */
+    private static final ImmutableSortedMap<String, Shape> SHAPES =
+            ImmutableSortedMap.<String, Shape>naturalOrder()
+                    .put("alexnet", images(224))
+                    .put("bert", new Shape(1, WORDS_PER_SENTENCE))
+                    .put("googlenet", images(224))
+                    .put("layers", images(64))
+                    .put("lenet", new Shape(1, 1, 28, 28))
+                    .put("mlp", new Shape(1, 28 * 28))
+                    .put("mobilenet_v1", images(224))
+                    .put("mobilenet_v2", images(224))
+                    .put("nin", images(224))
+                    .put("resnet18", images(224))
+                    .put("resnet50", images(224))
+                    .put("squeezenet", images(224))
+                    .put("ssd", images(256))
+                    .put("tiny", images(32))
+                    .put("vgg11", images(224))
+                    .put("yolov3", images(256))
+                    .buildOrThrow();
 
     private Networks() {}
 
     /** Returns the names of all networks, in alphabetical order. */
     public static Set<String> names() {
-        return ALL.keySet();
+        return SHAPES.keySet();
     }
 
     /** Returns the network with a name, or empty if there is none. */
     public static Optional<Network> named(String name) {
-        return Optional.ofNullable(ALL.get(name));
+        return Optional.ofNullable(SHAPES.get(name))
+                .map(shape -> new Network(name, inputs(name, shape), () -> build(name)));
     }
 
-    private static Network images(String name, long side, Supplier<Block> blocks) {
-        return floats(name, new Shape(1, 3, side, side), blocks);
+    private static Shape images(long side) {
+        return new Shape(1, 3, side, side);
     }
 
-    private static Network floats(String name, Shape shape, Supplier<Block> blocks) {
-        return new Network(name, List.of(new DataDesc(shape, DataType.FLOAT32)), blocks);
+    /** The inputs of BERT are words, sentence types and mask. */
+    private static List<DataDesc> inputs(String name, Shape shape) {
+        return name.equals("bert")
+                ? Collections.nCopies(3, new DataDesc(shape, DataType.INT64))
+                : List.of(new DataDesc(shape, DataType.FLOAT32));
     }
 
-    /** A network whose inputs are words, sentence types and mask. */
-    private static Network sentences(String name, Supplier<Block> blocks) {
-        DataDesc words = new DataDesc(new Shape(1, WORDS_PER_SENTENCE), DataType.INT64);
-        return new Network(name, List.of(words, words, words), blocks);
+    private static Block build(String name) {
+        return switch (name) {
+            case "alexnet" -> AlexNet.builder().setOutSize(CLASSES).build();
+            case "bert" -> bert();
+            case "googlenet" -> GoogLeNet.builder().setOutSize(CLASSES).build();
+            case "layers" -> Layers.build();
+            case "lenet" -> LeNet.builder().build();
+            case "mlp" -> new Mlp(28 * 28, 10, new int[] {128, 64});
+            case "mobilenet_v1" -> MobileNetV1.builder().setOutSize(CLASSES).build();
+            case "mobilenet_v2" -> MobileNetV2.builder().setOutSize(CLASSES).build();
+            case "nin" -> NiN.builder().build();
+            case "resnet18" -> resnet(18);
+            case "resnet50" -> resnet(50);
+            case "squeezenet" -> SqueezeNet.squeezenet(CLASSES);
+            case "ssd" -> ssd();
+            case "tiny" -> tiny();
+            case "vgg11" -> VGG.builder().setOutSize(CLASSES).build();
+            case "yolov3" -> YOLOV3.builder().build();
+            default -> throw new IllegalArgumentException(name);
+        };
     }
 
     private static Block resnet(int layers) {

@@ -1,6 +1,6 @@
 /**
  * Analyses of a table of measurements for people, at the command line: why each operator is
- * delegated or not, the Pareto front, the choice of TensorFlow Lite's own rule, and features that
- * predict the result. Pure functions that no application needs.
+ * delegated or not, the Pareto front, and the choice of TensorFlow Lite's own rule. Pure functions
+ * that no application needs.
  */
 package org.djlplan.study.delegation;

@@ -8,12 +8,12 @@ import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /** Computes the difference of an output from a reference, by the type of its elements. */
-final class OutputDifferences {
+public final class OutputDifferences {
 
     private OutputDifferences() {}
 
     /** Returns the difference of an output from a reference; infinite if types or sizes differ. */
-    static Deviation of(OutputTensor output, OutputTensor reference) {
+    public static Deviation of(OutputTensor output, OutputTensor reference) {
         ElementType type = reference.info().type();
         ByteBuffer a = order(output.data());
         ByteBuffer b = order(reference.data());

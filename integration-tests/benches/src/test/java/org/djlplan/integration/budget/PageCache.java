@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.djlplan.cli.ModelPages;
 
 /** Reports how much of a file is in the page cache. */
 final class PageCache {
@@ -15,7 +16,7 @@ final class PageCache {
     /** Writes all files of a folder to disk and drops what is cached of them. */
     static void drop(Path folder) throws IOException {
         for (Path file : filesIn(folder)) {
-            org.djlplan.cli.PageCache.drop(file);
+            ModelPages.drop(file);
         }
     }
 

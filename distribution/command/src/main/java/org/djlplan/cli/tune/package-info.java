@@ -1,2 +1,0 @@
-/** The commands of {@code djlplan} that measure delegation: {@code tune} and {@code study}. */
-package org.djlplan.cli.tune;
