@@ -29,13 +29,13 @@ pointed() {
     cat <<'PAGE'
 <script>
 addEventListener('load', () => setTimeout(() => {
-  const canvas = document.querySelector('.map canvas[tabindex]');
-  const box = canvas.getBoundingClientRect();
+  const map = document.querySelector('.map');
+  const box = map.querySelector('.u-over').getBoundingClientRect();
   const at = (x, y) => ({ clientX: box.left + x * box.width, clientY: box.top + y * box.height, pointerId: 1, bubbles: true });
-  canvas.setPointerCapture = () => {};
-  canvas.dispatchEvent(new PointerEvent('pointerdown', at(.33, .7)));
-  canvas.dispatchEvent(new PointerEvent('pointerup', at(.33, .7)));
-  canvas.dispatchEvent(new PointerEvent('pointermove', at(.588, .74)));
+  map.setPointerCapture = () => {};
+  map.dispatchEvent(new PointerEvent('pointerdown', at(.265, .75)));
+  map.dispatchEvent(new PointerEvent('pointerup', at(.265, .75)));
+  map.dispatchEvent(new PointerEvent('pointermove', at(.56, .8)));
 }, 300));
 </script>
 </body>

@@ -12,7 +12,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -138,7 +137,7 @@ final class DemoCommand implements Callable<Integer> {
                         MODEL,
                         options.engine().engineName(),
                         planned.view().label(),
-                        OptionalLong.of(Files.size(model)),
+                        Optional.of(Files.size(model)),
                         Optional.empty()),
                 ReportMachine.facts(),
                 planned.map(),

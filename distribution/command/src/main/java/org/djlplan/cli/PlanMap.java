@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
@@ -19,7 +18,6 @@ import org.djlplan.cli.report.MemoryMap.Owner;
 import org.djlplan.cli.report.MemoryMap.Span;
 import org.djlplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.cli.report.MemoryMap.Tensor;
-import org.djlplan.cli.report.PlanNames;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
@@ -93,23 +91,23 @@ final class PlanMap {
      * @param offsets of the tensors in it, by id
      */
     PlanMap withEngine(long totalBytes, Map<Integer, Long> offsets) {
-        Map<Integer, Long> places = new HashMap<>();
+        List<Long> places = new ArrayList<>(Collections.nCopies(indices.size(), null));
         offsets.forEach(
                 (tensor, offset) -> {
                     if (indices.containsKey(tensor)) {
-                        places.put(indices.get(tensor), offset);
+                        places.set(indices.get(tensor), offset);
                     }
                 });
         more.add(
                 new Strategy(
-                        PlanNames.ENGINE,
+                        MemoryMap.ENGINE,
                         Layout.OFFSETS,
                         totalBytes,
                         0,
                         true,
                         false,
                         Optional.of(places),
-                        List.of()));
+                        Optional.empty()));
         return this;
     }
 
@@ -170,30 +168,27 @@ final class PlanMap {
 
     private Strategy strategy(PlanRun.Planned planned) {
         PlanRun.Result result = planned.result();
+        Optional<List<Long>> objectBytes = result.objectBytes();
         List<Span> objects = new ArrayList<>();
         long end = 0;
-        for (long bytes : result.objectBytes().orElse(List.of())) {
+        for (long bytes : objectBytes.orElse(List.of())) {
             objects.add(new Span(end, bytes));
             end += bytes;
         }
         Layout ofOffsets = planned.plan().strategy().equals(NAIVE) ? Layout.NAIVE : Layout.OFFSETS;
         return new Strategy(
                 result.strategy(),
-                result.objectBytes().isPresent() ? Layout.SHARED_OBJECTS : ofOffsets,
+                objectBytes.isPresent() ? Layout.SHARED_OBJECTS : ofOffsets,
                 result.totalBytes(),
                 result.millis(),
                 result.valid(),
                 result.provedMinimal(),
                 Optional.of(places(planned.plan()::offsetOf)),
-                objects);
+                objectBytes.isPresent() ? Optional.of(objects) : Optional.empty());
     }
 
-    private Map<Integer, Long> places(IntToLongFunction offsetOf) {
-        ImmutableMap.Builder<Integer, Long> places = ImmutableMap.builder();
-        for (int i = 0; i < records.size(); i++) {
-            places.put(i, offsetOf.applyAsLong(records.get(i).tensor()));
-        }
-        return places.buildOrThrow();
+    private List<Long> places(IntToLongFunction offsetOf) {
+        return records.stream().map(each -> offsetOf.applyAsLong(each.tensor())).toList();
     }
 
     private ImmutableList<Tensor> tensors() {
@@ -211,12 +206,12 @@ final class PlanMap {
                 record.bytes(),
                 steps.index(record.first()),
                 steps.index(record.last()),
-                known(record).filter(each -> !each.operator().isEmpty()).isPresent()
-                        ? OptionalInt.of(steps.index(record.first()))
-                        : OptionalInt.empty(),
+                known(record)
+                        .filter(each -> !each.operator().isEmpty())
+                        .map(each -> steps.index(record.first())),
                 List.of(),
                 Owner.ARENA,
-                OptionalInt.empty());
+                Optional.empty());
     }
 
     /** The tensors of a graph with their writers and readers. */
@@ -269,14 +264,10 @@ final class PlanMap {
                     bytes,
                     alive.first(),
                     alive.last(),
-                    optional(producers.get(id)),
+                    Optional.ofNullable(producers.get(id)),
                     consumers.getOrDefault(id, List.of()),
                     owner,
-                    optional(aliases.get(id)));
-        }
-
-        private static OptionalInt optional(Integer value) {
-            return value == null ? OptionalInt.empty() : OptionalInt.of(value);
+                    Optional.ofNullable(aliases.get(id)));
         }
     }
 }

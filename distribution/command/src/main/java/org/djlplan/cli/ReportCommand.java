@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.djlplan.cli.PlanInput.View;
@@ -293,10 +292,10 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     private Report.Model model(String name, View seen) throws IOException {
-        OptionalLong bytes = OptionalLong.empty();
+        Optional<Long> bytes = Optional.empty();
         Optional<String> hash = Optional.empty();
         if (options.model() instanceof ModelRef.OfFile of) {
-            bytes = OptionalLong.of(Files.size(of.file()));
+            bytes = Optional.of(Files.size(of.file()));
             hash = Optional.of(MoreFiles.asByteSource(of.file()).hash(Hashing.sha256()).toString());
         }
         return new Report.Model(

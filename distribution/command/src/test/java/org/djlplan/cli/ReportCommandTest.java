@@ -316,7 +316,7 @@ class ReportCommandTest extends CommandTest {
         err.getBuffer().setLength(0);
         assertEquals(1, report(data, damaged));
         String message = err.toString().strip();
-        assertTrue(message.endsWith("no report: plan.tensors[1].first is negative"), message);
+        assertTrue(message.endsWith("no report: $.plan.tensors[1]: alive from -1 to 4"), message);
         assertEquals(1, message.lines().count(), message);
     }
 }

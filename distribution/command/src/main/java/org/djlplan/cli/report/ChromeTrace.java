@@ -1,6 +1,6 @@
 package org.djlplan.cli.report;
 
-import com.google.gson.JsonArray;
+import com.google.gson.Gson;
 import com.google.gson.JsonObject;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.cli.report.MemoryMap.Tensor;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * Writes the memory map of the best plan in Chrome's trace event format, which Perfetto and {@code
@@ -17,21 +18,15 @@ import org.djlplan.cli.report.MemoryMap.Tensor;
  */
 public final class ChromeTrace {
 
-    private static final int PROCESS = 1;
-    private static final int OPERATORS = 1;
-
     /**
      * At one moment, events that end a slice come before those that begin one, and must be in
-     * exactly this order.
+     * exactly this order. Names of the process and its thread come first.
      */
-    private static final Comparator<JsonObject> IN_TIME =
-            Comparator.<JsonObject>comparingLong(event -> event.get("ts").getAsLong())
-                    .thenComparingInt(
-                            event -> "eCXb".indexOf(event.get("ph").getAsString().charAt(0)));
+    private static final String ORDER = "MeCXb";
 
     private final MemoryMap map;
     private final Strategy plan;
-    private final List<JsonObject> events = new ArrayList<>();
+    private final List<Map<String, Object>> events = new ArrayList<>();
 
     private ChromeTrace(Report report) {
         map = report.plan();
@@ -44,56 +39,51 @@ public final class ChromeTrace {
     }
 
     private JsonObject trace(Report report) {
+        String model = report.model().name();
+        // Readers leave out a process without a name.
+        String process = model.isEmpty() ? "a model" : model;
+        event("M", "process_name", 0, Map.of("args", Map.of("name", process)));
+        event("M", "thread_name", 0, Map.of("args", Map.of("name", "operators")));
         operators();
         counters();
         tensors();
-        events.sort(IN_TIME);
-        JsonArray all = new JsonArray();
-        String model = report.model().name();
-        // Readers leave out a process without a name.
-        all.add(name("process_name", model.isEmpty() ? "a model" : model));
-        all.add(name("thread_name", "operators"));
-        events.forEach(all::add);
-        JsonObject trace = new JsonObject();
-        trace.add("traceEvents", all);
+        events.sort(
+                Comparator.comparingLong((Map<String, Object> event) -> (long) event.get("ts"))
+                        .thenComparingInt(event -> ORDER.indexOf((String) event.get("ph"))));
+        Map<String, ?> other =
+                ImmutableMap.of(
+                        "djlPlan",
+                        report.djlPlan(),
+                        "model",
+                        model,
+                        "strategy",
+                        plan.name(),
+                        "time",
+                        "a microsecond is a step");
         // With "ns", chrome://tracing warns of a clock of low resolution.
-        trace.addProperty("displayTimeUnit", "ms");
-        JsonObject other = new JsonObject();
-        other.addProperty("djlPlan", report.djlPlan());
-        other.addProperty("model", report.model().name());
-        other.addProperty("strategy", plan.name());
-        other.addProperty("time", "a microsecond is a step");
-        trace.add("otherData", other);
-        return trace;
+        Map<String, ?> trace =
+                ImmutableMap.of("traceEvents", events, "displayTimeUnit", "ms", "otherData", other);
+        return new Gson().toJsonTree(trace).getAsJsonObject();
     }
 
-    private static JsonObject name(String what, String name) {
-        JsonObject event = event(what, "M", 0);
-        event.add("args", new JsonObject());
-        event.getAsJsonObject("args").addProperty("name", name);
-        return event;
-    }
-
-    private static JsonObject event(String name, String phase, long microseconds) {
-        JsonObject event = new JsonObject();
-        event.addProperty("name", name);
-        event.addProperty("ph", phase);
-        event.addProperty("ts", microseconds);
-        event.addProperty("pid", PROCESS);
-        event.addProperty("tid", OPERATORS);
-        return event;
+    private void event(String phase, String name, long microseconds, Map<String, ?> more) {
+        events.add(
+                ImmutableMap.<String, Object>builder()
+                        .put("name", name)
+                        .put("ph", phase)
+                        .put("ts", microseconds)
+                        .put("pid", 1)
+                        .put("tid", 1)
+                        .putAll(more)
+                        .buildOrThrow());
     }
 
     private void operators() {
         for (int step = 0; step < map.operators().size(); step++) {
             String type = map.operators().get(step);
             if (!type.isEmpty()) {
-                JsonObject slice = event(type, "X", step);
-                slice.addProperty("cat", "operator");
-                slice.addProperty("dur", 1);
-                slice.add("args", new JsonObject());
-                slice.getAsJsonObject("args").addProperty("operator", step);
-                events.add(slice);
+                Map<String, ?> args = Map.of("operator", step);
+                event("X", type, step, Map.of("cat", "operator", "dur", 1, "args", args));
             }
         }
     }
@@ -109,31 +99,29 @@ public final class ChromeTrace {
     }
 
     private void counter(String name, long at, long bytes) {
-        JsonObject counter = event(name, "C", at);
-        counter.add("args", new JsonObject());
-        counter.getAsJsonObject("args").addProperty("bytes", bytes);
-        events.add(counter);
+        event("C", name, at, Map.of("args", Map.of("bytes", bytes)));
     }
 
     private void tensors() {
-        List<Integer> indices = new ArrayList<>(plan.offsets().orElse(Map.of()).keySet());
+        Map<Integer, Long> places = plan.places();
+        List<Integer> indices = new ArrayList<>(places.keySet());
         indices.sort(Comparator.comparingInt(index -> map.tensors().get(index).first()));
         Map<Long, List<Integer>> endsAt = new HashMap<>();
         for (int index : indices) {
-            long offset = plan.offsets().orElseThrow().get(index);
+            long offset = places.get(index);
             Tensor tensor = map.tensors().get(index);
             List<Integer> ends = endsAt.computeIfAbsent(offset, key -> new ArrayList<>());
             String lane = "0x" + Long.toHexString(offset) + "." + freeLane(ends, tensor);
             String name = tensor.name().isEmpty() ? "tensor " + index : tensor.name();
-            JsonObject begin = asynchronous(name, "b", tensor.first(), lane);
-            JsonObject facts = new JsonObject();
-            facts.addProperty("bytes", tensor.bytes());
-            facts.addProperty("offset", offset);
-            tensor.shape().ifPresent(shape -> facts.addProperty("shape", shape.toString()));
-            tensor.type().ifPresent(type -> facts.addProperty("type", type));
-            begin.add("args", facts);
-            events.add(begin);
-            events.add(asynchronous(name, "e", tensor.last() + 1L, lane));
+            ImmutableMap.Builder<String, Object> facts = ImmutableMap.builder();
+            facts.put("bytes", tensor.bytes()).put("offset", offset);
+            tensor.shape().ifPresent(shape -> facts.put("shape", shape.toString()));
+            tensor.type().ifPresent(type -> facts.put("type", type));
+            Map<String, Object> track = Map.of("cat", "tensor", "id", lane);
+            Map<String, Object> begin = new HashMap<>(track);
+            begin.put("args", facts.buildOrThrow());
+            event("b", name, tensor.first(), begin);
+            event("e", name, tensor.last() + 1L, track);
         }
     }
 
@@ -151,12 +139,5 @@ public final class ChromeTrace {
         }
         ends.add(tensor.last() + 1);
         return ends.size() - 1;
-    }
-
-    private static JsonObject asynchronous(String name, String phase, long at, String lane) {
-        JsonObject event = event(name, phase, at);
-        event.addProperty("cat", "tensor");
-        event.addProperty("id", lane);
-        return event;
     }
 }

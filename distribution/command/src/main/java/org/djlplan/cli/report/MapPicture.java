@@ -1,19 +1,15 @@
 package org.djlplan.cli.report;
 
-import java.util.ArrayList;
 import java.util.Collections;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import org.djlplan.cli.report.MemoryMap.Owner;
 import org.djlplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.cli.report.MemoryMap.Tensor;
-import org.djlplan.cli.report.SvgWriter.Anchor;
-import org.djlplan.cli.report.SvgWriter.Box;
-import org.djlplan.cli.report.SvgWriter.Font;
-import org.djlplan.cli.report.SvgWriter.Point;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.xml.XmlEscapers;
 
 /**
  * Draws the memory map of the best plan as an SVG picture: time runs across, addresses run up, and
@@ -21,42 +17,44 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  */
 public final class MapPicture {
 
-    private static final int WIDTH = 960;
-    private static final int HEIGHT = 540;
-
     private static final double LEFT = 76;
-    private static final double RIGHT = WIDTH - 24;
+    private static final double RIGHT = 936;
     private static final double TOP = 92;
-    private static final double BOTTOM = HEIGHT - 76;
-    private static final double PLOT_WIDTH = RIGHT - LEFT;
-    private static final double PLOT_HEIGHT = BOTTOM - TOP;
+    private static final double BOTTOM = 464;
 
-    private static final int INK = 0x1b1f24;
-    private static final int SOFT = 0x57606a;
-    private static final int GRID = 0xe3e6ea;
-    private static final int BREADTH = 0x1b1f24;
-    private static final int BOUND = 0xd55e00;
+    private static final String BEGIN =
+            """
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 540" width="960" height="540" role="img" font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="12" fill="#57606a">
+            <title>Memory map of %1$s</title>
+            <rect width="960" height="540" fill="#fff"/>
+            <text x="24" y="34" font-size="18" font-weight="600" fill="#1b1f24">%1$s</text>
+            <text x="24" y="58" font-size="13">%2$s</text>
+            """;
 
-    private static final Font TITLE = new Font(18, true, INK);
-    private static final Font SUBTITLE = new Font(13, false, SOFT);
-    private static final Font LABEL = new Font(12, false, SOFT);
+    private static final String GRID = "stroke=\"#e3e6ea\"";
+    private static final String TICK = "stroke=\"#57606a\"";
+    private static final String BREADTH = "stroke=\"#1b1f24\" stroke-width=\"1.2\"";
+    private static final String BOUND =
+            "stroke=\"#d55e00\" stroke-width=\"1.6\" stroke-dasharray=\"6 4\"";
+    private static final String EDGE = " stroke=\"#fff\" stroke-width=\".6\"";
+
+    /** The owners' labels, and their colours, which colour-blind people can tell apart. */
+    private static final ImmutableMap<Owner, Look> LOOKS =
+            ImmutableMap.of(
+                    Owner.ARENA,
+                            new Look("tensors", List.of("4c8fc9", "6aa5d8", "3b7ab1", "86b8e2")),
+                    Owner.TEMPORARY,
+                            new Look("temporaries of kernels", List.of("e69f00", "f0b73d")),
+                    Owner.IO, new Look("inputs and outputs", List.of("009e73", "35b48f")));
 
     /**
-     * Neighbouring tensors of one owner get slightly different shades. The colours are
-     * distinguishable for colour-blind people.
+     * The look of an owner's tensors; neighbours get slightly different shades.
+     *
+     * @param shades in hexadecimal
      */
-    private static final ImmutableMap<Owner, int[]> SHADES =
-            ImmutableMap.of(
-                    Owner.ARENA, new int[] {0x4c8fc9, 0x6aa5d8, 0x3b7ab1, 0x86b8e2},
-                    Owner.TEMPORARY, new int[] {0xe69f00, 0xf0b73d},
-                    Owner.IO, new int[] {0x009e73, 0x35b48f});
+    private record Look(String label, List<String> shades) {}
 
-    private static final ImmutableMap<Owner, String> LABELS =
-            ImmutableMap.of(
-                    Owner.ARENA, "tensors",
-                    Owner.TEMPORARY, "temporaries of kernels",
-                    Owner.IO, "inputs and outputs");
-
+    private static final List<String> UNITS = List.of("B", "KiB", "MiB", "GiB");
     private static final int LONGEST_TITLE = 70;
     private static final int MOST_TICKS = 8;
 
@@ -66,114 +64,115 @@ public final class MapPicture {
     private final Report report;
     private final MemoryMap map;
     private final Strategy plan;
+    private final int steps;
     private final long topBytes;
-    private final SvgWriter svg;
+    private final StringBuilder svg = new StringBuilder();
 
     private MapPicture(Report report) {
         this.report = report;
-        svg = new SvgWriter(WIDTH, HEIGHT, "Memory map of " + title(report));
         map = report.plan();
         plan = map.bestStrategy();
-        topBytes =
-                Math.max(
-                        1,
-                        Math.max(
-                                plan.totalBytes(),
-                                map.breadthBytes().stream()
-                                        .mapToLong(bytes -> bytes)
-                                        .max()
-                                        .orElse(0)));
+        steps = map.operators().size();
+        topBytes = Math.max(1, Math.max(plan.totalBytes(), most(map.breadthBytes())));
+    }
+
+    private static long most(List<Long> bytes) {
+        return bytes.isEmpty() ? 0 : Collections.max(bytes);
     }
 
     /** Returns the picture as the text of an SVG file. */
     public static String svg(Report report) {
-        MapPicture picture = new MapPicture(report);
-        picture.draw();
-        return picture.svg.svg();
+        return new MapPicture(report).draw();
     }
 
-    private static String title(Report report) {
-        String name = report.model().name();
-        StringBuilder text = new StringBuilder();
-        // Bidirectional control characters would affect text after the name, so they are replaced.
-        name.codePoints()
-                .filter(c -> Character.getType(c) != Character.FORMAT && !Character.isISOControl(c))
-                .limit(LONGEST_TITLE)
-                .forEach(text::appendCodePoint);
-        return text.length() < name.length() && text.length() >= LONGEST_TITLE
-                ? text + "…"
-                : text.toString();
-    }
-
-    private void draw() {
-        svg.text(new Point(24, 34), title(report), TITLE, Anchor.START);
-        svg.text(new Point(24, 58), summary(), SUBTITLE, Anchor.START);
+    private String draw() {
+        svg.append(BEGIN.formatted(escaped(title()), escaped(summary())));
         axes();
         tensors();
-        curves();
+        breadth();
+        // A plan in which tensors share places may be smaller than the bound without sharing.
+        boolean shares = plan.totalBytes() < map.lowerBoundBytes();
+        long bound = shares ? map.aliasedLowerBoundBytes() : map.lowerBoundBytes();
+        line(LEFT, y((double) bound), RIGHT, y((double) bound), BOUND);
         legend();
+        return svg.append("</svg>\n").toString();
+    }
+
+    /** Returns the name without bidirectional control characters, which would affect later text. */
+    private String title() {
+        String name = report.model().name().replaceAll("[\\p{Cc}\\p{Cf}\\p{Cs}]", "");
+        return name.codePoints()
+                        .limit(LONGEST_TITLE)
+                        .collect(StringBuilder::new, StringBuilder::appendCodePoint, (a, b) -> {})
+                + (name.length() > LONGEST_TITLE ? "…" : "");
     }
 
     private String summary() {
-        StringBuilder text = new StringBuilder();
-        text.append("best plan ").append(ByteUnit.text(plan.totalBytes()));
-        text.append(" by ").append(plan.name());
-        text.append(plan.provedMinimal() ? ", proved minimal" : "");
-        text.append("  ·  lower bound ");
-        text.append(ByteUnit.text(map.lowerBoundBytes()));
-        if (map.aliasedLowerBoundBytes() < map.lowerBoundBytes()) {
-            text.append(", ").append(ByteUnit.text(map.aliasedLowerBoundBytes()));
-            text.append(" with places shared");
-        }
-        text.append("  ·  naive ").append(ByteUnit.text(map.naiveBytes()));
-        return text.toString();
+        long bound = map.lowerBoundBytes();
+        long shared = map.aliasedLowerBoundBytes();
+        return "best plan %s by %s%s  ·  lower bound %s%s  ·  naive %s"
+                .formatted(
+                        bytes(plan.totalBytes()),
+                        plan.name(),
+                        plan.provedMinimal() ? ", proved minimal" : "",
+                        bytes(bound),
+                        shared < bound ? ", " + bytes(shared) + " with places shared" : "",
+                        bytes(map.naiveBytes()));
+    }
+
+    /** Returns the exponent of 1,024 of the largest unit that is not larger than a size. */
+    private static int unit(long size) {
+        int bits = Long.SIZE - 1 - Long.numberOfLeadingZeros(Math.max(1, size));
+        return Math.min(UNITS.size() - 1, bits / 10);
+    }
+
+    /** Returns a size with three significant digits, or with all digits before the point. */
+    private static String bytes(long size) {
+        int unit = unit(size);
+        double value = size / Math.pow(1024, unit);
+        int decimals = unit == 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2;
+        return String.format(Locale.ROOT, "%,." + decimals + "f %s", value, UNITS.get(unit));
     }
 
     private double x(double step) {
-        return LEFT + PLOT_WIDTH * step / Math.max(1, map.operators().size());
+        return LEFT + (RIGHT - LEFT) * step / Math.max(1, steps);
     }
 
     private double y(double bytes) {
-        return BOTTOM - PLOT_HEIGHT * bytes / topBytes;
+        return BOTTOM - (BOTTOM - TOP) * bytes / topBytes;
     }
 
     private void axes() {
-        ByteUnit unit = ByteUnit.of(topBytes);
-        double tick = roundTick((double) topBytes / unit.bytes());
-        for (int i = 0; i * tick * unit.bytes() <= topBytes; i++) {
-            double at = y(i * tick * unit.bytes());
-            svg.line(List.of(new Point(LEFT, at), new Point(RIGHT, at)), GRID, 1, false);
-            svg.text(new Point(LEFT - 8, at + 4), number(i * tick), LABEL, Anchor.END);
+        double unit = Math.pow(1024, unit(topBytes));
+        double tick = roundTick(topBytes / unit);
+        for (int i = 0; i * tick * unit <= topBytes; i++) {
+            double at = y(i * tick * unit);
+            line(LEFT, at, RIGHT, at, GRID);
+            text(LEFT - 8, at + 4, number(i * tick), "end");
         }
-        svg.text(new Point(LEFT - 8, TOP - 10), unit.symbol(), LABEL, Anchor.END);
-        int steps = map.operators().size();
-        double stride = Math.max(1, roundTick(steps));
-        for (double step = 0; step < steps; step += stride) {
-            double at = x(step);
-            svg.line(List.of(new Point(at, BOTTOM), new Point(at, BOTTOM + 5)), SOFT, 1, false);
-            int number =
-                    map.stepNumbers().isEmpty() ? (int) step : map.stepNumbers().get((int) step);
-            svg.text(new Point(at, BOTTOM + 20), Integer.toString(number), LABEL, Anchor.MIDDLE);
+        text(LEFT - 8, TOP - 10, UNITS.get(unit(topBytes)), "end");
+        int stride = (int) Math.max(1, roundTick(steps));
+        for (int step = 0; step < steps; step += stride) {
+            line(x(step), BOTTOM, x(step), BOTTOM + 5, TICK);
+            int number = map.stepNumbers().isEmpty() ? step : map.stepNumbers().get(step);
+            text(x(step), BOTTOM + 20, Integer.toString(number), "middle");
         }
         boolean operators = map.operators().stream().anyMatch(type -> !type.isEmpty());
-        String what =
-                operators
-                        ? "operators in execution order"
-                        : report.model().view().equals("recording")
-                                ? "allocations and frees, in their order"
-                                : "steps";
-        svg.text(new Point((LEFT + RIGHT) / 2, BOTTOM + 38), what, LABEL, Anchor.MIDDLE);
+        boolean recorded = report.model().view().equals("recording");
+        String word = recorded ? "allocations and frees, in their order" : "steps";
+        String axis = operators ? "operators in execution order" : word;
+        text((LEFT + RIGHT) / 2, BOTTOM + 38, axis, "middle");
     }
 
     /** Returns 1, 2 or 5 times a power of ten that divides a length into a few parts. */
     private static double roundTick(double length) {
         double tick = Math.pow(10, Math.floor(Math.log10(Math.max(length, 1e-9) / MOST_TICKS)));
-        for (double factor : new double[] {1, 2, 5, 10}) {
+        for (double factor : new double[] {1, 2, 5}) {
             if (length / (tick * factor) <= MOST_TICKS) {
                 return tick * factor;
             }
         }
-        return tick;
+        return tick * 10;
     }
 
     private static String number(double value) {
@@ -182,98 +181,90 @@ public final class MapPicture {
                 : String.format(Locale.ROOT, "%.2f", value).replaceAll("0$", "");
     }
 
+    /** Draws all rectangles of one look as one path. */
     private void tensors() {
-        Map<Owner, List<List<Box>>> edged = new EnumMap<>(Owner.class);
-        Map<Owner, List<List<Box>>> plain = new EnumMap<>(Owner.class);
-        for (Owner owner : Owner.values()) {
-            for (int i = 0; i < SHADES.get(owner).length; i++) {
-                edged.computeIfAbsent(owner, key -> new ArrayList<>()).add(new ArrayList<>());
-                plain.computeIfAbsent(owner, key -> new ArrayList<>()).add(new ArrayList<>());
-            }
-        }
-        plan.offsets()
-                .orElse(Map.of())
+        Map<String, StringBuilder> paths = new TreeMap<>();
+        plan.places()
                 .forEach(
                         (index, offset) -> {
                             Tensor tensor = map.tensors().get(index);
-                            Box box = box(tensor, offset);
-                            boolean edge = Math.min(box.width(), box.height()) >= LEAST_EDGED;
-                            int shade = index % SHADES.get(tensor.owner()).length;
-                            (edge ? edged : plain).get(tensor.owner()).get(shade).add(box);
+                            double left = x(tensor.first());
+                            double top = y((double) offset + tensor.bytes());
+                            double width = x(tensor.last() + 1) - left;
+                            double height = y(offset) - top;
+                            List<String> shades = LOOKS.get(tensor.owner()).shades();
+                            String edge = Math.min(width, height) < LEAST_EDGED ? "" : EDGE;
+                            String look =
+                                    "fill=\"#" + shades.get(index % shades.size()) + '"' + edge;
+                            paths.computeIfAbsent(look, key -> new StringBuilder())
+                                    .append(rectangle(left, top, width, height));
                         });
-        for (Owner owner : Owner.values()) {
-            for (int i = 0; i < SHADES.get(owner).length; i++) {
-                svg.boxes(plain.get(owner).get(i), SHADES.get(owner)[i], false);
-                svg.boxes(edged.get(owner).get(i), SHADES.get(owner)[i], true);
-            }
-        }
+        paths.forEach(this::path);
     }
 
-    private Box box(Tensor tensor, long offset) {
-        double left = x(tensor.first());
-        double top = y((double) offset + tensor.bytes());
-        return new Box(left, top, x(tensor.last() + 1) - left, y((double) offset) - top);
-    }
-
-    private void curves() {
-        List<Point> breadth = breadth();
-        if (!breadth.isEmpty()) {
-            svg.line(breadth, BREADTH, 1.2, false);
-        }
-        double bound = y((double) boundBytes());
-        svg.line(List.of(new Point(LEFT, bound), new Point(RIGHT, bound)), BOUND, 1.6, true);
+    private static String rectangle(double x, double y, double width, double height) {
+        return "M%s %sh%sv%sh%sz"
+                .formatted(tenths(x), tenths(y), tenths(width), tenths(height), tenths(-width));
     }
 
     /** Of several steps in one pixel, the one with the largest breadth is shown. */
-    private List<Point> breadth() {
-        List<Point> curve = new ArrayList<>();
-        List<Long> breadths = map.breadthBytes();
-        int stride = Math.max(1, (int) Math.ceil(breadths.size() / PLOT_WIDTH));
-        long before = -1;
-        for (int step = 0; step < breadths.size(); step += stride) {
-            int end = Math.min(step + stride, breadths.size());
-            long widest = Collections.max(breadths.subList(step, end));
-            if (widest != before) {
-                curve.add(new Point(x(step), y((double) Math.max(0, before))));
-                curve.add(new Point(x(step), y((double) widest)));
-                before = widest;
-            }
+    private void breadth() {
+        StringBuilder curve = new StringBuilder("M" + tenths(LEFT) + " " + tenths(BOTTOM));
+        int stride = Math.max(1, (int) Math.ceil(steps / (RIGHT - LEFT)));
+        for (int step = 0; step < steps; step += stride) {
+            int end = Math.min(step + stride, steps);
+            long widest = most(map.breadthBytes().subList(step, end));
+            curve.append("V").append(tenths(y((double) widest))).append("H").append(tenths(x(end)));
         }
-        if (!curve.isEmpty()) {
-            curve.add(new Point(x(breadths.size()), y((double) before)));
-        }
-        return curve;
-    }
-
-    /** The bound of the planned problem, with or without shared places. */
-    private long boundBytes() {
-        return Math.min(
-                map.lowerBoundBytes(),
-                plan.totalBytes() < map.lowerBoundBytes()
-                        ? map.aliasedLowerBoundBytes()
-                        : map.lowerBoundBytes());
+        path("fill=\"none\" " + BREADTH, curve);
     }
 
     private void legend() {
         double at = LEFT;
-        double y = HEIGHT - 16;
-        for (Owner owner : Owner.values()) {
+        double y = 524;
+        for (Map.Entry<Owner, Look> look : LOOKS.entrySet()) {
             boolean shown =
-                    plan.offsets().orElse(Map.of()).keySet().stream()
-                            .anyMatch(index -> map.tensors().get(index).owner() == owner);
+                    plan.places().keySet().stream()
+                            .anyMatch(index -> map.tensors().get(index).owner() == look.getKey());
             if (shown) {
-                svg.boxes(List.of(new Box(at, y - 10, 12, 12)), SHADES.get(owner)[0], false);
-                at = caption(at + 18, y, LABELS.get(owner));
+                String fill = "fill=\"#" + look.getValue().shades().get(0) + '"';
+                path(fill, rectangle(at, y - 10, 12, 12));
+                at = caption(at + 18, y, look.getValue().label());
             }
         }
-        svg.line(List.of(new Point(at, y - 4), new Point(at + 20, y - 4)), BREADTH, 1.2, false);
+        line(at, y - 4, at + 20, y - 4, BREADTH);
         at = caption(at + 26, y, "breadth: what is alive");
-        svg.line(List.of(new Point(at, y - 4), new Point(at + 20, y - 4)), BOUND, 1.6, true);
+        line(at, y - 4, at + 20, y - 4, BOUND);
         caption(at + 26, y, "lower bound");
     }
 
     private double caption(double at, double y, String text) {
-        svg.text(new Point(at, y), text, LABEL, Anchor.START);
+        text(at, y, text, "start");
         return at + 6.8 * text.length() + 18;
+    }
+
+    private void path(String look, CharSequence path) {
+        svg.append("<path %s d=\"%s\"/>\n".formatted(look, path));
+    }
+
+    private void line(double x, double y, double endX, double endY, String look) {
+        String path = "M%s %sL%s %s".formatted(tenths(x), tenths(y), tenths(endX), tenths(endY));
+        path("fill=\"none\" " + look, path);
+    }
+
+    private void text(double x, double y, String text, String anchor) {
+        svg.append(
+                "<text x=\"%s\" y=\"%s\" text-anchor=\"%s\">%s</text>\n"
+                        .formatted(tenths(x), tenths(y), anchor, escaped(text)));
+    }
+
+    private static String escaped(String any) {
+        return XmlEscapers.xmlAttributeEscaper().escape(any);
+    }
+
+    /** Rounds to tenths of pixels, which is precise enough and short. */
+    private static String tenths(double value) {
+        long tenths = Math.round(value * 10);
+        return tenths % 10 == 0 ? Long.toString(tenths / 10) : Double.toString(tenths / 10.0);
     }
 }

@@ -1,17 +1,22 @@
 package org.djlplan.cli.report;
 
+import static java.util.Objects.requireNonNullElse;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
+import com.google.gson.annotations.SerializedName;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
 /**
  * A model's memory over time: the tensors that are alive at each step, and their place in each
- * strategy's plan.
+ * strategy's plan. Gson maps it to the part {@code plan} of a report.
  *
  * @param operators type of the operator of each step, in execution order; empty strings if the
  *     steps are not operators
@@ -37,13 +42,19 @@ public record MemoryMap(
         List<Strategy> strategies,
         String best) {
 
+    /** Name of the plan that is the engine's own arena. */
+    public static final String ENGINE = "engine";
+
     /** The owner of a tensor's memory. */
     public enum Owner {
         /** The arena; the tensor is passed from one operator to others. */
+        @SerializedName("arena")
         ARENA,
         /** The arena; the tensor is scratch memory of one operator. */
+        @SerializedName("temporary")
         TEMPORARY,
         /** The caller: inputs and outputs of the model. */
+        @SerializedName("io")
         IO
     }
 
@@ -67,16 +78,20 @@ public record MemoryMap(
             long bytes,
             int first,
             int last,
-            OptionalInt producer,
+            Optional<Integer> producer,
             List<Integer> consumers,
             Owner owner,
-            OptionalInt alias) {
+            Optional<Integer> alias) {
 
         public Tensor {
+            checkArgument(name != null && owner != null, "a tensor without a name or an owner");
             checkArgument(bytes >= 0, "a tensor of %s bytes", bytes);
             checkArgument(first >= 0 && first <= last, "alive from %s to %s", first, last);
-            shape = shape.map(ImmutableList::copyOf);
-            consumers = ImmutableList.copyOf(consumers);
+            shape = requireNonNullElse(shape, Optional.empty());
+            type = requireNonNullElse(type, Optional.empty());
+            producer = requireNonNullElse(producer, Optional.empty());
+            consumers = ImmutableList.copyOf(requireNonNullElse(consumers, List.of()));
+            alias = requireNonNullElse(alias, Optional.empty());
         }
 
         /** Returns whether plans place the tensor. */
@@ -94,8 +109,8 @@ public record MemoryMap(
      * @param valid whether the independent validator found no error
      * @param provedMinimal whether it is proved that no plan with this layout, in which the same
      *     tensors share places, is smaller
-     * @param offsets offset in bytes of each placed tensor, by its index, with shared objects laid
-     *     end to end; empty if not included
+     * @param offsets offset in bytes of each tensor, null or absent at the end if it has no place,
+     *     with shared objects laid end to end; empty if not included
      * @param objects the shared objects; empty for one arena
      */
     public record Strategy(
@@ -105,16 +120,45 @@ public record MemoryMap(
             double millis,
             boolean valid,
             boolean provedMinimal,
-            Optional<Map<Integer, Long>> offsets,
-            List<Span> objects) {
+            Optional<List<Long>> offsets,
+            Optional<List<Span>> objects) {
 
         public Strategy {
+            checkArgument(name != null && layout != null, "a plan without a name or a layout");
             checkArgument(totalBytes >= 0, "a plan of %s bytes", totalBytes);
-            offsets = offsets.map(ImmutableMap::copyOf);
-            objects = ImmutableList.copyOf(objects);
+            checkArgument(millis >= 0 && Double.isFinite(millis), "planned in %s ms", millis);
+            offsets = requireNonNullElse(offsets, Optional.empty());
+            offsets = offsets.map(list -> Collections.unmodifiableList(new ArrayList<>(list)));
+            objects = requireNonNullElse(objects, Optional.empty());
+            objects = objects.map(ImmutableList::copyOf);
+            for (long offset : places(offsets).values()) {
+                // The last tensor in an engine's arena may end before its aligned size.
+                checkArgument(
+                        offset >= 0 && offset <= totalBytes,
+                        "%s: a tensor at %s of %s bytes",
+                        name,
+                        offset,
+                        totalBytes);
+            }
         }
 
-        Strategy withoutOffsets() {
+        /** Returns the offset in bytes of each placed tensor, by its index. */
+        SortedMap<Integer, Long> places() {
+            return places(offsets);
+        }
+
+        private static SortedMap<Integer, Long> places(Optional<List<Long>> offsets) {
+            SortedMap<Integer, Long> places = new TreeMap<>();
+            List<Long> list = offsets.orElse(List.of());
+            for (int i = 0; i < list.size(); i++) {
+                if (list.get(i) != null) {
+                    places.put(i, list.get(i));
+                }
+            }
+            return places;
+        }
+
+        private Strategy withoutOffsets() {
             return new Strategy(
                     name,
                     layout,
@@ -130,46 +174,37 @@ public record MemoryMap(
     /** Form of a plan. */
     public enum Layout {
         /** Every tensor has its own place. */
+        @SerializedName("naive")
         NAIVE,
         /** Every tensor has an offset in one arena. */
+        @SerializedName("offsets")
         OFFSETS,
         /** Buffers that hold one tensor at a time. */
+        @SerializedName("shared-objects")
         SHARED_OBJECTS
     }
 
-    /** A shared object's place if all objects lie end to end. */
-    public record Span(long offsetBytes, long bytes) {}
+    /** A shared object's place, in bytes, if all objects lie end to end. */
+    public record Span(long offset, long bytes) {}
 
     public MemoryMap {
         operators = ImmutableList.copyOf(operators);
-        stepNumbers = ImmutableList.copyOf(stepNumbers);
+        stepNumbers = ImmutableList.copyOf(requireNonNullElse(stepNumbers, List.of()));
         tensors = ImmutableList.copyOf(tensors);
         breadthBytes = ImmutableList.copyOf(breadthBytes);
         strategies = ImmutableList.copyOf(strategies);
         int steps = operators.size();
         checkArgument(breadthBytes.size() == steps, "breadths of %s steps", breadthBytes.size());
-        checkArgument(
-                stepNumbers.isEmpty() || stepNumbers.size() == steps,
-                "%s numbers of %s steps",
-                stepNumbers.size(),
-                steps);
+        int numbers = stepNumbers.size();
+        checkArgument(numbers == 0 || numbers == steps, "%s numbers of steps", numbers);
         for (Tensor tensor : tensors) {
             checkArgument(tensor.last() < steps, "alive at %s of %s steps", tensor.last(), steps);
+            int alias = tensor.alias().orElse(0);
+            checkArgument(alias >= 0 && alias < tensors.size(), "a tensor shares with %s", alias);
         }
         for (Strategy strategy : strategies) {
-            strategy.offsets().orElse(Map.of()).values().stream()
-                    // The last tensor in an engine's arena may end before its aligned size.
-                    .filter(offset -> offset < 0 || offset > strategy.totalBytes())
-                    .findAny()
-                    .ifPresent(
-                            offset -> {
-                                throw new IllegalArgumentException(
-                                        "%s: a tensor at %s of %s bytes"
-                                                .formatted(
-                                                        strategy.name(),
-                                                        offset,
-                                                        strategy.totalBytes()));
-                            });
+            int offsets = strategy.offsets().map(List::size).orElse(0);
+            checkArgument(offsets <= tensors.size(), "%s offsets of tensors", offsets);
         }
         String name = best;
         checkArgument(strategies.stream().anyMatch(s -> s.name().equals(name)), "best: %s", name);
@@ -183,5 +218,41 @@ public record MemoryMap(
     /** Returns the number of planned tensors. */
     public long records() {
         return tensors.stream().filter(Tensor::planned).count();
+    }
+
+    /**
+     * Returns a map whose plans have at most {@code mostOffsets} offsets together, but at least the
+     * best plan, the engine's, the naive one and the smallest other have theirs.
+     */
+    MemoryMap withOffsets(int mostOffsets) {
+        int always = 4;
+        List<String> shown =
+                Stream.concat(
+                                Stream.of(best, ENGINE),
+                                strategies.stream()
+                                        .sorted(
+                                                Comparator.comparing(
+                                                                (Strategy each) ->
+                                                                        each.layout()
+                                                                                != Layout.NAIVE)
+                                                        .thenComparing(Strategy::totalBytes))
+                                        .map(Strategy::name))
+                        .filter(name -> strategies.stream().anyMatch(s -> s.name().equals(name)))
+                        .distinct()
+                        .limit(Math.max(always, mostOffsets / Math.max(1, tensors.size())))
+                        .toList();
+        return new MemoryMap(
+                operators,
+                stepNumbers,
+                tensors,
+                breadthBytes,
+                naiveBytes,
+                lowerBoundBytes,
+                aliasedLowerBoundBytes,
+                sharedObjectsLowerBoundBytes,
+                strategies.stream()
+                        .map(each -> shown.contains(each.name()) ? each : each.withoutOffsets())
+                        .toList(),
+                best);
     }
 }

@@ -1,21 +1,25 @@
 package org.djlplan.cli.report;
 
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonDeserializer;
 import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
+import com.google.gson.JsonSerializer;
+import com.google.gson.stream.JsonReader;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.ByteBuffer;
+import java.io.StringReader;
+import java.lang.reflect.ParameterizedType;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
+import org.djlplan.thirdparty.guava.base.Throwables;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
-import org.djlplan.thirdparty.guava.io.ByteStreams;
+import org.djlplan.thirdparty.guava.collect.Maps;
 
 /**
  * A report on a model: its memory map, and parts that only the page reads.
@@ -35,12 +39,30 @@ public record Report(
     private static final int FORMAT = 1;
 
     /** For comparison, a report of 20,000 tensors has 4 MB. */
-    private static final int MOST_FILE_BYTES = 256 << 20;
+    private static final long MOST_FILE_BYTES = 256L << 20;
+
+    /** The largest number of offsets, in all plans of a map together, that a page can hold. */
+    private static final int MOST_OFFSETS = 400_000;
 
     /** The parts other than the memory map. */
-    private static final String[] PARTS = {
-        "memory", "delegation", "budget", "models", "workers", "run"
-    };
+    private static final List<String> PARTS =
+            List.of("memory", "delegation", "budget", "models", "workers", "run");
+
+    private static final JsonSerializer<Optional<?>> OPTIONAL =
+            (value, type, context) ->
+                    value.isPresent() ? context.serialize(value.get()) : JsonNull.INSTANCE;
+
+    private static final JsonDeserializer<Optional<?>> TO_OPTIONAL =
+            (json, type, context) ->
+                    Optional.of(
+                            context.deserialize(
+                                    json, ((ParameterizedType) type).getActualTypeArguments()[0]));
+
+    private static final Gson GSON =
+            new GsonBuilder()
+                    .registerTypeAdapter(Optional.class, OPTIONAL)
+                    .registerTypeAdapter(Optional.class, TO_OPTIONAL)
+                    .create();
 
     /**
      * The model in the report.
@@ -51,101 +73,97 @@ public record Report(
      * @param sha256 of the model's file, in hexadecimal
      */
     public record Model(
-            String name, String engine, String view, OptionalLong bytes, Optional<String> sha256) {}
+            String name,
+            String engine,
+            String view,
+            Optional<Long> bytes,
+            Optional<String> sha256) {
+
+        public Model {
+            if (name == null || engine == null || view == null) {
+                throw new IllegalArgumentException("a model without a name, engine or view");
+            }
+        }
+    }
+
+    /** The values of a report's file that this class reads. */
+    private record Content(
+            int format,
+            String djlPlan,
+            String title,
+            Model model,
+            Map<String, JsonElement> machine,
+            MemoryMap plan) {}
 
     public Report {
         machine = ImmutableMap.copyOf(machine);
         parts = ImmutableMap.copyOf(parts);
     }
 
-    /** Returns a memory map in the page's format, for parts that contain one. */
-    public static JsonObject toJson(MemoryMap map) {
-        return MemoryMapJson.write(map);
+    /**
+     * Returns a memory map in the page's format. If there are very many tensors, only the most
+     * interesting plans have offsets.
+     */
+    public static JsonElement toJson(MemoryMap map) {
+        return GSON.toJsonTree(map.withOffsets(MOST_OFFSETS));
     }
 
     /** Returns the report in the format of the page and of {@link #read}. */
     public JsonObject toJson() {
-        JsonObject json = new JsonObject();
-        json.addProperty("format", FORMAT);
-        json.addProperty("djlPlan", djlPlan);
-        json.addProperty("title", model.name());
-        JsonObject of = new JsonObject();
-        of.addProperty("name", model.name());
-        of.addProperty("engine", model.engine());
-        of.addProperty("view", model.view());
-        model.bytes().ifPresent(bytes -> of.addProperty("bytes", bytes));
-        model.sha256().ifPresent(hash -> of.addProperty("sha256", hash));
-        json.add("model", of);
-        JsonObject on = new JsonObject();
-        machine.forEach(on::add);
-        json.add("machine", on);
-        json.add(MemoryMapJson.PART, MemoryMapJson.write(plan));
+        MemoryMap shown = plan.withOffsets(MOST_OFFSETS);
+        Content content = new Content(FORMAT, djlPlan, model.name(), model, machine, shown);
+        JsonObject json = GSON.toJsonTree(content).getAsJsonObject();
         parts.forEach(json::add);
         return json;
     }
 
     /**
-     * Reads a file written by {@link #toJson}, validating everything.
+     * Reads a file written by {@link #toJson}, validating the memory map.
      *
      * @throws ReportFormatException if it is not a report; the message is one line
      * @throws IOException if it cannot be read
      */
     public static Report read(Path file) throws IOException {
-        byte[] bytes;
-        try (InputStream in = Files.newInputStream(file)) {
-            bytes = ByteStreams.limit(in, MOST_FILE_BYTES + 1L).readAllBytes();
+        if (Files.size(file) > MOST_FILE_BYTES) {
+            throw new ReportFormatException("the file is larger than 256 MiB");
         }
-        if (bytes.length > MOST_FILE_BYTES) {
-            throw new ReportFormatException("the file", "is larger than 256 MiB");
+        try {
+            return parse(Files.readString(file));
+        } catch (CharacterCodingException e) {
+            throw new ReportFormatException("the file is no text in UTF-8");
         }
-        return parse(bytes);
     }
 
     /**
-     * Parses the bytes of a report.
+     * Parses the text of a report.
      *
-     * @throws ReportFormatException if they are not a report
+     * @throws ReportFormatException if it is not a report
      */
-    static Report parse(byte[] bytes) {
+    static Report parse(String text) {
+        JsonReader reader = new JsonReader(new StringReader(text));
+        JsonObject json;
+        Content content;
         try {
-            String text =
-                    StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-            return of(JsonParser.parseString(text));
-        } catch (CharacterCodingException e) {
-            throw new ReportFormatException("the file", "is no text in UTF-8");
-        } catch (JsonParseException e) {
-            throw new ReportFormatException("the file", "is no JSON");
+            content = GSON.fromJson(reader, Content.class);
+            json = GSON.fromJson(text, JsonObject.class);
+        } catch (RuntimeException e) {
+            // Gson wraps the exceptions of a record's constructor.
+            throw new ReportFormatException(
+                    reader.getPreviousPath() + ": " + Throwables.getRootCause(e).getMessage());
         }
-    }
-
-    private static Report of(JsonElement element) {
-        Fields json = Fields.of("", element);
-        if (json.count("format") != FORMAT) {
-            throw new ReportFormatException("format", "is not " + FORMAT);
+        if (json == null || content.format() != FORMAT) {
+            throw new ReportFormatException("its format is not " + FORMAT);
         }
-        Fields of = json.object("model");
-        Model model =
-                new Model(
-                        of.text("name"),
-                        of.text("engine"),
-                        of.text("view"),
-                        of.optional("bytes").isPresent()
-                                ? OptionalLong.of(of.count("bytes"))
-                                : OptionalLong.empty(),
-                        of.optionalText("sha256"));
-        ImmutableMap.Builder<String, JsonElement> parts = ImmutableMap.builder();
-        for (String part : PARTS) {
-            json.optional(part).ifPresent(value -> parts.put(part, value));
+        if (content.djlPlan() == null || content.model() == null || content.plan() == null) {
+            throw new ReportFormatException("djlPlan, model or plan is missing");
         }
-        Map<String, JsonElement> machine =
-                json.optional("machine")
-                        .map(value -> json.object("machine").primitives())
-                        .orElse(Map.of());
         return new Report(
-                json.text("djlPlan"),
-                model,
-                machine,
-                MemoryMapJson.read(json.object(MemoryMapJson.PART)),
-                parts.buildOrThrow());
+                content.djlPlan(),
+                content.model(),
+                content.machine() == null
+                        ? Map.of()
+                        : Maps.filterValues(content.machine(), JsonElement::isJsonPrimitive),
+                content.plan(),
+                Maps.filterKeys(json.asMap(), PARTS::contains));
     }
 }

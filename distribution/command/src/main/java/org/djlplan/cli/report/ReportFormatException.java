@@ -1,15 +1,19 @@
 package org.djlplan.cli.report;
 
+import org.djlplan.thirdparty.guava.base.Ascii;
+
 /** Signals a file that is not a report, or a damaged report. */
 public final class ReportFormatException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
 
     /**
-     * @param where path of the value in the report, such as {@code plan.tensors[3].first}
-     * @param problem may quote the file; line breaks in it are shown as spaces
+     * @param problem may quote the file; only its first line is shown, without control characters
      */
-    ReportFormatException(String where, String problem) {
-        super(("no report: " + where + " " + problem).replaceAll("[\\p{Cntrl}]", " "));
+    ReportFormatException(String problem) {
+        super(
+                "no report: "
+                        + Ascii.truncate(problem.lines().findFirst().orElse(""), 200, "…")
+                                .replaceAll("\\p{Cntrl}", " "));
     }
 }

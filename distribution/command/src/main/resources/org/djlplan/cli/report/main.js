@@ -1,63 +1,82 @@
-/* Assembles the page. */
+/* Assembles the page: one view at a time, each made when it is first shown. */
 
-/** @type {View[]} */
 const VIEWS = [
   { id: 'map', title: 'Memory map', make: mapSection },
-  { id: 'delegation', title: 'Delegation', make: delegationView, part: 'delegation' },
-  { id: 'budget', title: 'Budget', make: budgetView, part: 'budget' },
-  { id: 'run', title: 'Run', make: runView, part: 'run' },
-  { id: 'models', title: 'Several models', make: modelsView, part: 'models' },
-  { id: 'workers', title: 'Workers', make: workersView, part: 'workers' },
+  { id: 'delegation', title: 'Delegation', make: delegationView },
+  { id: 'budget', title: 'Budget', make: budgetView },
+  { id: 'run', title: 'Run', make: runView },
+  { id: 'models', title: 'Several models', make: modelsView },
+  { id: 'workers', title: 'Workers', make: workersView },
 ];
 
-/**
- * @param {any} report
- * @returns {string}
- */
 function titleOf(report) {
   return report.title || report.model?.name || 'A memory plan';
 }
 
-/** @param {any} report */
 function mapSection(report) {
-  return el('div', {}, cards(report), new MapView(report).element, memoryPanelOf(report), factsPanel(report) || null);
+  return el('div', {}, cards(report), new MapView(report.plan).element, memoryPanel(report), factsTable(report));
 }
 
-/**
- * @param {unknown} error
- * @returns {HTMLElement}
- */
-function failure(error) {
-  const damaged = error instanceof DataError;
-  return el(
-    'section',
-    { class: 'failure', role: 'alert' },
-    el('h1', {}, 'This cannot be shown'),
-    el('p', {}, damaged ? `The data of this report is damaged: ${printable(error.message)}.` : `The page failed: ${printable(String(error))}.`),
-    damaged && el('p', { class: 'quiet' }, 'Make the report anew, or undo what was changed in its data.'),
-  );
+/** Returns the views, and radio buttons that choose one of them. */
+function views(report) {
+  const panels = VIEWS.map(({ id }) => el('div', { id: `view-${id}`, hidden: true }));
+  const show = (shown) => {
+    panels.forEach((each, i) => (each.hidden = i !== shown));
+    if (!panels[shown].hasChildNodes()) {
+      panels[shown].append(attempted(() => VIEWS[shown].make(report)));
+    }
+    requestAnimationFrame(() => radios[shown].parentElement.scrollIntoView({ block: 'nearest', inline: 'center' }));
+  };
+  const radios = VIEWS.map(({ id }, i) => el('input', { type: 'radio', name: 'view', id: `tab-${id}`, change: () => show(i) }));
+  const labels = VIEWS.map(({ id, title }, i) => el('label', { class: id !== 'map' && !report[id] && 'absent' }, radios[i], title));
+  const wanted = () => {
+    const shown = Math.max(0, VIEWS.findIndex(({ id }) => `#${id}` === location.hash));
+    radios[shown].checked = true;
+    show(shown);
+  };
+  wanted();
+  addEventListener('hashchange', wanted);
+  return el('div', {}, el('div', { class: 'tabs', role: 'radiogroup', 'aria-label': 'Views' }, labels), panels);
 }
 
-function start() {
-  const page = /** @type {HTMLElement} */ (document.getElementById('page'));
-  const top = /** @type {HTMLElement} */ (document.getElementById('top'));
-  document.body.append(el('div', { id: 'live', class: 'unseen', role: 'status', 'aria-live': 'polite' }));
-  const element = document.getElementById('data');
-  page.replaceChildren(
-    attempted(() => {
-      const data = readData(element?.textContent ?? '');
-      const two = data.reports;
-      const title = two ? two.map((report) => shortened(titleOf(report), 40)).join(' and ') : shortened(titleOf(data));
-      document.title = `${title} – djl-plan`;
-      top.append(el('h1', {}, el('bdi', { dir: 'auto' }, title)), ...(two || data.study ? [] : [about(data)]), themeButton());
-      if (data.study) {
-        return studyView(data);
-      }
-      return two ? new CompareView(two).element : new Tabs(VIEWS, data).element;
-    }),
-  );
-  element?.remove();
-  performance.mark('page made');
+/** Makes a part of the page; returns an error message instead if it fails, so that the others still work. */
+function attempted(make) {
+  try {
+    return make();
+  } catch (error) {
+    return el(
+      'section',
+      { class: 'failure', role: 'alert' },
+      el('h1', {}, 'This cannot be shown'),
+      el('p', {}, `The data of this report may be damaged: ${printable(String(error))}.`),
+      el('p', { class: 'quiet' }, 'Make the report anew, or undo what was changed in its data.'),
+    );
+  }
 }
 
-start();
+/** If there are very many tensors, only the best plans have offsets; the others are only in tables. */
+function prepare(report) {
+  const plans = [report.plan, ...(report.models ?? []).map((model) => model.plan)].filter(Boolean);
+  for (const plan of plans) {
+    plan.described = plan.strategies;
+    plan.strategies = plan.strategies.filter((strategy) => strategy.offsets);
+  }
+  report.plan.recorded = report.model.view === 'recording';
+}
+
+function pageOf(data) {
+  const { reports } = data;
+  const title = reports ? reports.map((report) => shortened(titleOf(report), 40)).join(' and ') : shortened(titleOf(data));
+  document.title = `${title} – djl-plan`;
+  const single = !reports && !data.study;
+  document.getElementById('top').append(el('h1', {}, el('bdi', { dir: 'auto' }, title)), ...(single ? [about(data)] : []), themeButton());
+  if (data.study) {
+    return studyView(data.study);
+  }
+  (reports ?? [data]).forEach(prepare);
+  return reports ? compareView(reports) : views(data);
+}
+
+document.body.append(el('div', { id: 'live', class: 'unseen', role: 'status', 'aria-live': 'polite' }));
+document.getElementById('page').replaceChildren(attempted(() => pageOf(JSON.parse(document.getElementById('data').textContent))));
+performance.mark('page made');

@@ -1,5 +1,6 @@
 package org.djlplan.cli.report;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -11,8 +12,6 @@ import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import com.google.gson.JsonPrimitive;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import net.jqwik.api.Example;
@@ -38,10 +37,10 @@ class ReportFuzzTest {
 
     private static final String TEXT = SampleReports.chain(12, "t").toJson().toString();
 
-    private static void assertReadOrRefused(byte[] bytes) {
+    private static void assertReadOrRefused(String text) {
         Report report;
         try {
-            report = Report.parse(bytes);
+            report = Report.parse(text);
         } catch (ReportFormatException e) {
             assertTrue(e.getMessage().startsWith("no report: "), e.getMessage());
             assertFalse(e.getMessage().contains("\n"), e.getMessage());
@@ -51,22 +50,18 @@ class ReportFuzzTest {
         // A report that is accepted can be drawn, traced and written.
         assertFalse(MapPicture.svg(report).isEmpty());
         assertFalse(ChromeTrace.of(report).isEmpty());
-        assertEquals(report.toJson(), Report.parse(bytes(report.toJson().toString())).toJson());
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
+        assertEquals(report.toJson(), Report.parse(report.toJson().toString()).toJson());
     }
 
     @Example
     void written_isReadAsItWas() {
-        assertEquals(TEXT, Report.parse(bytes(TEXT)).toJson().toString());
+        assertEquals(TEXT, Report.parse(TEXT).toJson().toString());
     }
 
     /** A random byte once made a name like this. */
     @Example
     void newLineInAName_isNotInTheMessage() {
-        assertReadOrRefused(bytes(TEXT.replace("arena", "\narena")));
+        assertReadOrRefused(TEXT.replace("arena", "\narena"));
     }
 
     @Property(tries = 300)
@@ -95,7 +90,7 @@ class ReportFuzzTest {
             }
             at = next;
         }
-        assertReadOrRefused(bytes(json.toString()));
+        assertReadOrRefused(json.toString());
     }
 
     private static boolean isLeaf(JsonElement element) {
@@ -111,15 +106,14 @@ class ReportFuzzTest {
 
     @Property(tries = 200)
     void anyByteOther(@ForAll @IntRange(max = 1 << 20) int place, @ForAll byte value) {
-        byte[] content = bytes(TEXT);
+        byte[] content = TEXT.getBytes(UTF_8);
         content[place % content.length] = value;
-        assertReadOrRefused(content);
+        assertReadOrRefused(new String(content, UTF_8));
     }
 
     @Property(tries = 100)
     void anyEndMissing(@ForAll @IntRange(max = 1 << 20) int length) {
-        byte[] content = bytes(TEXT);
-        assertReadOrRefused(Arrays.copyOf(content, length % content.length));
+        assertReadOrRefused(TEXT.substring(0, length % TEXT.length()));
     }
 
     @Example
@@ -130,9 +124,8 @@ class ReportFuzzTest {
                         "{\"format\":1e999999999}",
                         "{\"format\":" + "9".repeat(100_000) + "}",
                         "",
-                        "null",
-                        TEXT.replace("\"OP_3\"", "\"" + "x".repeat(2_000_000) + "\""))) {
-            assertThrows(ReportFormatException.class, () -> Report.parse(bytes(hostile)));
+                        "null")) {
+            assertThrows(ReportFormatException.class, () -> Report.parse(hostile));
         }
     }
 }

@@ -1,12 +1,9 @@
 package org.djlplan.cli.report;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import org.djlplan.cli.report.MemoryMap.Layout;
 import org.djlplan.cli.report.MemoryMap.Owner;
 import org.djlplan.cli.report.MemoryMap.Span;
@@ -26,11 +23,11 @@ final class SampleReports {
         List<Tensor> all = new ArrayList<>();
         List<String> operators = new ArrayList<>();
         List<Long> breadths = new ArrayList<>();
-        Map<Integer, Long> offsets = new HashMap<>();
+        List<Long> offsets = new ArrayList<>();
         for (int i = 0; i < tensors; i++) {
             operators.add("OP_" + i);
             breadths.add(i == 0 ? 64L : 128L);
-            offsets.put(i, i % 2 * 64L);
+            offsets.add(i == 2 ? 0 : i % 2 * 64L);
             all.add(
                     new Tensor(
                             name + i,
@@ -39,12 +36,11 @@ final class SampleReports {
                             64,
                             i,
                             Math.min(i + 1, tensors - 1),
-                            OptionalInt.of(i),
+                            Optional.of(i),
                             i + 1 < tensors ? List.of(i + 1) : List.of(),
                             i % 5 == 4 ? Owner.TEMPORARY : Owner.ARENA,
-                            i == 2 ? OptionalInt.of(0) : OptionalInt.empty()));
+                            i == 2 ? Optional.of(0) : Optional.empty()));
         }
-        offsets.put(2, 0L);
         all.add(
                 new Tensor(
                         "out",
@@ -53,10 +49,10 @@ final class SampleReports {
                         7,
                         tensors - 1,
                         tensors - 1,
-                        OptionalInt.empty(),
+                        Optional.empty(),
                         List.of(),
                         Owner.IO,
-                        OptionalInt.empty()));
+                        Optional.empty()));
         Strategy best =
                 new Strategy(
                         "best-fit",
@@ -66,7 +62,7 @@ final class SampleReports {
                         true,
                         true,
                         Optional.of(offsets),
-                        List.of());
+                        Optional.empty());
         Strategy shared =
                 new Strategy(
                         "shared",
@@ -76,10 +72,10 @@ final class SampleReports {
                         true,
                         false,
                         Optional.of(offsets),
-                        List.of(new Span(0, 64), new Span(64, 64)));
+                        Optional.of(List.of(new Span(0, 64), new Span(64, 64))));
         return new Report(
                 "0",
-                new Report.Model(name, "TFLite", "file", OptionalLong.of(1), Optional.empty()),
+                new Report.Model(name, "TFLite", "file", Optional.of(1L), Optional.empty()),
                 Map.of(),
                 new MemoryMap(
                         operators,

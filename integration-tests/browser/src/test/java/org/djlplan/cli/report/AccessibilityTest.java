@@ -40,7 +40,7 @@ class AccessibilityTest {
     @MethodSource("viewsInEachLook")
     void view_isAccessible(String view, Browser.Look look) throws IOException {
         browser.open(Parts.everything(), look);
-        browser.find("#tab-" + view).click();
+        browser.show(view);
 
         assertEquals(List.of(), violations());
         browser.screenshot(view + "-" + look);
@@ -51,7 +51,7 @@ class AccessibilityTest {
     void viewsWithoutData_areAccessible(Browser.Look look) throws IOException {
         browser.open(PlanData.report("network", GeneratedPlans.network(20)), look);
         for (String view : VIEWS) {
-            browser.find("#tab-" + view).click();
+            browser.show(view);
             assertEquals(List.of(), violations(), view);
         }
     }
@@ -90,8 +90,7 @@ class AccessibilityTest {
      * own warning about reading a canvas.
      */
     private static List<?> violations() {
-        browser.run("document.querySelectorAll('details').forEach((each) => (each.open = true))");
-        browser.frames();
+        browser.unfold();
         assertEquals(List.of(), browser.complaints());
         browser.run(AXE);
         List<?> violations =

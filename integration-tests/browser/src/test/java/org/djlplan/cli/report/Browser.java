@@ -163,6 +163,18 @@ final class Browser implements BeforeAllCallback, AfterEachCallback, AfterAllCal
         return texts;
     }
 
+    /** Shows a view of the page. */
+    void show(String view) {
+        run("document.getElementById(arguments[0]).click()", "tab-" + view);
+        frames();
+    }
+
+    /** Opens everything that can be opened. */
+    void unfold() {
+        run("document.querySelectorAll('details').forEach((each) => (each.open = true))");
+        frames();
+    }
+
     Actions actions() {
         return new Actions(driver, Duration.ofMillis(20));
     }

@@ -4,6 +4,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.util.List;
+import org.openqa.selenium.Dimension;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.interactions.WheelInput;
 
@@ -14,28 +15,24 @@ import org.openqa.selenium.interactions.WheelInput;
  */
 final class MapPixels {
 
-    private static final double LEFT = 74;
-    private static final double RIGHT = 14;
-    private static final double TOP = 30;
-    private static final double BOTTOM = 42;
     private static final double HEADROOM = 1.06;
 
     private final Browser browser;
     private final JsonObject plan;
-    private final WebElement canvas;
-    private final double width;
-    private final double height;
+
+    /** The area inside the axes. */
+    private final WebElement area;
+
+    private final Dimension size;
     private double firstStep;
     private double steps;
-    private double lowBytes;
     private double bytes;
 
     MapPixels(Browser browser, JsonObject plan) {
         this.browser = browser;
         this.plan = plan;
-        canvas = browser.find(".map canvas[tabindex]");
-        width = canvas.getSize().getWidth() - LEFT - RIGHT;
-        height = canvas.getSize().getHeight() - TOP - BOTTOM;
+        area = browser.find(".map .u-over");
+        size = area.getSize();
         steps = plan.getAsJsonArray("operators").size();
         long best = strategy(plan, plan.get("best").getAsString()).get("totalBytes").getAsLong();
         for (JsonElement strategy : plan.getAsJsonArray("strategies")) {
@@ -46,8 +43,8 @@ final class MapPixels {
         }
     }
 
-    WebElement canvas() {
-        return canvas;
+    WebElement area() {
+        return area;
     }
 
     /** Follows a zoom around the middle of time and the lowest address. */
@@ -58,28 +55,30 @@ final class MapPixels {
         bytes *= factor;
     }
 
-    /** Follows a fit to all steps, and to addresses up to {@code highest}. */
-    void fitted(long highest) {
-        bytes = highest * HEADROOM;
+    /** Fits a whole plan into the picture. */
+    void fit(JsonObject strategy) {
+        browser.find(".map").sendKeys("0");
+        browser.frames();
+        bytes = strategy.get("totalBytes").getAsLong() * HEADROOM;
     }
 
     /** Returns whether the middle of a tensor is in the picture, a few pixels from its ends. */
     boolean visible(int tensor, String strategy) {
         double x = x(tensor);
         double y = y(tensor, strategy);
-        return x > LEFT + 4 && x < LEFT + width - 4 && y > TOP + 4 && y < TOP + height - 4;
+        return x > 4 && x < size.getWidth() - 4 && y > 4 && y < size.getHeight() - 4;
     }
 
     void hover(int tensor, String strategy) {
         browser.actions()
-                .moveToElement(canvas, fromCentreX(tensor), fromCentreY(tensor, strategy))
+                .moveToElement(area, fromCentreX(tensor), fromCentreY(tensor, strategy))
                 .perform();
         browser.frames();
     }
 
     void click(int tensor, String strategy) {
         browser.actions()
-                .moveToElement(canvas, fromCentreX(tensor), fromCentreY(tensor, strategy))
+                .moveToElement(area, fromCentreX(tensor), fromCentreY(tensor, strategy))
                 .click()
                 .perform();
         browser.frames();
@@ -88,7 +87,7 @@ final class MapPixels {
     void wheel(int tensor, String strategy, int deltaY) {
         WheelInput.ScrollOrigin origin =
                 WheelInput.ScrollOrigin.fromElement(
-                        canvas, fromCentreX(tensor), fromCentreY(tensor, strategy));
+                        area, fromCentreX(tensor), fromCentreY(tensor, strategy));
         browser.actions().scrollFromOrigin(origin, 0, deltaY).perform();
         browser.frames();
     }
@@ -97,34 +96,42 @@ final class MapPixels {
     List<?> colour(int tensor, String strategy) {
         return (List<?>)
                 browser.run(
-                        "const copy = new OffscreenCanvas(1, 1).getContext('2d');"
-                                + "copy.drawImage(document.querySelector('.map canvas'),"
-                                + " -Math.floor(arguments[0]), -Math.floor(arguments[1]));"
-                                + "return Array.from(copy.getImageData(0, 0, 1, 1).data)",
+                        """
+                        const copy = new OffscreenCanvas(1, 1).getContext('2d');
+                        const canvas = document.querySelector('.map canvas');
+                        const outer = canvas.getBoundingClientRect();
+                        const inner = document.querySelector('.map .u-over').getBoundingClientRect();
+                        const x = inner.left - outer.left + arguments[0];
+                        const y = inner.top - outer.top + arguments[1];
+                        copy.drawImage(canvas, -Math.floor(x), -Math.floor(y));
+                        return Array.from(copy.getImageData(0, 0, 1, 1).data);
+                        """,
                         x(tensor),
                         y(tensor, strategy));
     }
 
     private int fromCentreX(int tensor) {
-        return (int) Math.round(x(tensor) - canvas.getSize().getWidth() / 2.0);
+        return (int) Math.round(x(tensor) - size.getWidth() / 2.0);
     }
 
     private int fromCentreY(int tensor, String strategy) {
-        return (int) Math.round(y(tensor, strategy) - canvas.getSize().getHeight() / 2.0);
+        return (int) Math.round(y(tensor, strategy) - size.getHeight() / 2.0);
+    }
+
+    private JsonObject tensor(int index) {
+        return plan.getAsJsonArray("tensors").get(index).getAsJsonObject();
     }
 
     private double x(int tensor) {
-        JsonObject record = plan.getAsJsonArray("tensors").get(tensor).getAsJsonObject();
+        JsonObject record = tensor(tensor);
         double middle = (record.get("first").getAsInt() + record.get("last").getAsInt() + 1) / 2.0;
-        return LEFT + (middle - firstStep) / steps * width;
+        return (middle - firstStep) / steps * size.getWidth();
     }
 
     private double y(int tensor, String strategy) {
-        JsonObject record = plan.getAsJsonArray("tensors").get(tensor).getAsJsonObject();
-        double middle =
-                offsets(plan, strategy).get(tensor).getAsLong()
-                        + record.get("bytes").getAsLong() / 2.0;
-        return TOP + height - (middle - lowBytes) / bytes * height;
+        long offset = offsets(plan, strategy).get(tensor).getAsLong();
+        double middle = offset + tensor(tensor).get("bytes").getAsLong() / 2.0;
+        return size.getHeight() * (1 - middle / bytes);
     }
 
     static JsonArray offsets(JsonObject plan, String name) {

@@ -10,9 +10,8 @@ import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Predicate;
 import org.djlplan.cli.GeneratedPlans;
-import org.djlplan.memplan.internal.plan.OffsetPlan;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.internal.usage.OperatorProfiles;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
@@ -31,22 +30,26 @@ class MemoryMapTest {
     private static final JsonObject REPORT = PlanData.report("network", PROBLEM);
     private static final JsonObject PLAN = REPORT.getAsJsonObject("plan");
     private static final String BEST = PLAN.get("best").getAsString();
+    private static final UsageRecord LARGEST =
+            PROBLEM.records().stream()
+                    .max(Comparator.comparingLong(UsageRecord::bytes))
+                    .orElseThrow();
 
     @RegisterExtension static final Browser browser = new Browser();
 
     @ParameterizedTest
     @EnumSource
     void hover_showsTensor(Browser.Look look) throws IOException {
-        browser.open(REPORT, look);
-        browser.screenshot("map-" + look);
-        UsageRecord tensor = largest();
+        JsonObject report = REPORT.deepCopy();
+        tensor(report, LARGEST).add("consumers", PlanData.GSON.toJsonTree(List.of(6, 7, 8, 9, 10)));
+        browser.open(report, look);
 
-        new MapPixels(browser, PLAN).hover(tensor.tensor(), BEST);
+        new MapPixels(browser, PLAN).hover(LARGEST.tensor(), BEST);
 
-        String tip = browser.text(".tip");
-        assertTrue(tip.contains(name(tensor)), tip);
-        assertTrue(tip.contains("steps " + tensor.first() + "–" + tensor.last()), tip);
+        String tip = assertTip(LARGEST);
+        assertTrue(tip.contains("steps " + LARGEST.first() + "–" + LARGEST.last()), tip);
         assertTrue(tip.contains("832 KiB"), tip);
+        assertTrue(tip.endsWith("used by 6 CONV_2D, 7 DEPTHWISE_CONV_2D, 8 ADD and 2 more"), tip);
     }
 
     @ParameterizedTest
@@ -54,47 +57,29 @@ class MemoryMapTest {
     void click_keepsTensorAndLightsUpWhatOverlaps(Browser.Look look) throws IOException {
         browser.open(REPORT, look);
         MapPixels map = new MapPixels(browser, PLAN);
-        UsageRecord tensor = largest();
-        List<UsageRecord> others =
-                PROBLEM.records().stream().filter(r -> !r.equals(tensor)).toList();
-        UsageRecord beside = widest(others.stream().filter(tensor::overlaps).toList());
-        UsageRecord apart = widest(others.stream().filter(r -> !tensor.overlaps(r)).toList());
+        Predicate<UsageRecord> overlaps = LARGEST::overlaps;
+        UsageRecord beside = widest(overlaps.and(r -> !r.equals(LARGEST)));
+        UsageRecord apart = widest(overlaps.negate());
         Object besideColour = map.colour(beside.tensor(), BEST);
         Object apartColour = map.colour(apart.tensor(), BEST);
 
-        map.click(tensor.tensor(), BEST);
+        map.click(LARGEST.tensor(), BEST);
 
-        assertEquals(name(tensor), browser.text(".tensor h2 .name"));
+        assertEquals(name(LARGEST), browser.text(".tensor h2 .name"));
         String facts = browser.text(".tensor .facts");
-        long overlapping = others.stream().filter(tensor::overlaps).count();
+        long overlapping = PROBLEM.records().stream().filter(overlaps).count() - 1;
         assertTrue(facts.contains("alive beside it" + overlapping + " tensors"), facts);
-        assertTrue(browser.text("#live").contains(name(tensor)), browser.text("#live"));
+        assertTrue(browser.text("#live").contains(name(LARGEST)), browser.text("#live"));
         assertEquals(besideColour, map.colour(beside.tensor(), BEST));
         assertNotEquals(apartColour, map.colour(apart.tensor(), BEST));
         browser.screenshot("kept-" + look);
     }
 
-    @Test
-    void hover_namesConsumers() throws IOException {
-        JsonObject report = REPORT.deepCopy();
-        UsageRecord tensor = largest();
-        tensor(report, tensor).add("consumers", PlanData.GSON.toJsonTree(List.of(6, 7, 8, 9, 10)));
-        browser.open(report, Browser.Look.WIDE_LIGHT);
-
-        new MapPixels(browser, PLAN).hover(tensor.tensor(), BEST);
-
-        String tip = browser.text(".tip");
-        String users = "used by 6 CONV_2D, 7 DEPTHWISE_CONV_2D, 8 ADD and 2 more";
-        assertTrue(tip.endsWith(users), tip);
-        tensor(report, tensor).add("consumers", PlanData.GSON.toJsonTree(List.of(11)));
-        browser.open(report, Browser.Look.NARROW_DARK);
-        new MapPixels(browser, PLAN).hover(tensor.tensor(), BEST);
-        assertTrue(browser.text(".tip").endsWith("used by 11 RESHAPE"), browser.text(".tip"));
-    }
-
-    @Test
-    void peak_tensors_areListedLargestFirst() throws IOException {
-        browser.open(REPORT, Browser.Look.WIDE_LIGHT);
+    /** The list is beside the map or below it. */
+    @ParameterizedTest
+    @EnumSource(names = {"WIDE_LIGHT", "NARROW_LIGHT"})
+    void peak_tensors_areListedLargestFirst(Browser.Look look) throws IOException {
+        browser.open(REPORT, look);
         OperatorProfiles profiles = new OperatorProfiles(PROBLEM.records());
         int peak =
                 profiles.breadthsAtStarts().entrySet().stream()
@@ -106,51 +91,55 @@ class MemoryMapTest {
         List<String> alive = browser.texts(".alive-list .plan-size");
 
         assertTrue(browser.text(".alive h2").contains("peak step " + peak));
-        assertEquals(profiles.profileAt(peak).stream().map(MemoryMapTest::kib).toList(), alive);
+        List<String> sizes =
+                profiles.profileAt(peak).stream()
+                        .map(each -> each.bytes() / 1024 + " KiB")
+                        .toList();
+        assertEquals(sizes, alive);
+        assertTrue(browser.find(".details").getSize().getHeight() > 100);
     }
 
-    /** The list is beside the map or below it. */
-    @ParameterizedTest
-    @EnumSource
-    void aliveTensors_areVisible(Browser.Look look) throws IOException {
-        browser.open(REPORT, look);
-
-        int list = browser.find(".alive-list").getSize().getHeight();
-        int panel = browser.find(".details").getSize().getHeight();
-        assertTrue(panel > Math.min(list, 120), panel + " pixels of " + list);
-    }
-
+    /** A recording has operators, but a name and a shape of few allocations. */
     @Test
-    void bars_endAtTwiceTheBest() throws IOException {
-        browser.open(REPORT, Browser.Look.WIDE_LIGHT);
+    void recording_showsOperators() throws IOException {
+        JsonObject report = REPORT.deepCopy();
+        report.getAsJsonObject("model").addProperty("view", "recording");
+        tensor(report, LARGEST).remove("shape");
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        String operator = PLAN.getAsJsonArray("operators").get(LARGEST.first()).getAsString();
 
-        assertEquals("50%", share(".plan:has(input:checked) .bar"));
-        assertEquals("100%", share(".bar.naive"));
-        assertTrue(browser.find(".bar.naive").getAttribute("class").contains("goes-on"));
-    }
+        browser.find("#search").sendKeys(operator);
+        String found = browser.text(".found");
+        browser.find("#search").clear();
+        new MapPixels(browser, PLAN).hover(LARGEST.tensor(), BEST);
+        browser.unfold();
 
-    private static Object share(String bar) {
-        return browser.run(
-                "return document.querySelector(arguments[0]).style.getPropertyValue('--share')",
-                bar);
+        long made = PROBLEM.records().stream().filter(r -> name(r).contains(operator)).count();
+        assertTrue(found.startsWith(made + " matches"), found);
+        String tip = assertTip(LARGEST);
+        assertTrue(tip.contains("shape not recorded"), tip);
+        assertTrue(tip.endsWith("from " + LARGEST.first() + " " + operator), tip);
+        assertTrue(browser.text(".alive-list .who").contains(operator));
+        assertTrue(browser.text(".tables details:last-child p").contains("Others free memory"));
+        assertEquals(
+                "Memory map: allocations and frees across, addresses up",
+                browser.find(".map").getAttribute("aria-label"));
     }
 
     @Test
     void stepsThatWereLeftOut_areCounted() throws IOException {
         JsonObject report = REPORT.deepCopy();
-        JsonObject plan = report.getAsJsonObject("plan");
         JsonArray numbers = new JsonArray();
-        for (int step = 0; step < plan.getAsJsonArray("operators").size(); step++) {
+        for (int step = 0; step < PLAN.getAsJsonArray("operators").size(); step++) {
             numbers.add(10 * step);
         }
-        plan.add("stepNumbers", numbers);
+        report.getAsJsonObject("plan").add("stepNumbers", numbers);
         browser.open(report, Browser.Look.WIDE_LIGHT);
-        UsageRecord tensor = largest();
 
-        new MapPixels(browser, plan).hover(tensor.tensor(), BEST);
+        new MapPixels(browser, PLAN).hover(LARGEST.tensor(), BEST);
 
-        String steps = "steps " + 10 * tensor.first() + "–" + 10 * tensor.last();
-        assertTrue(browser.text(".tip").contains(steps), browser.text(".tip"));
+        String steps = "steps " + 10 * LARGEST.first() + "–" + 10 * LARGEST.last();
+        assertTrue(assertTip(LARGEST).contains(steps), browser.text(".tip"));
         assertTrue(browser.text(".alive h2").contains("step 530 "), browser.text(".alive h2"));
     }
 
@@ -161,73 +150,54 @@ class MemoryMapTest {
         MapPixels map = new MapPixels(browser, PLAN);
         UsageRecord tensor =
                 widest(
-                        PROBLEM.records().stream()
-                                .filter(r -> !offset(r, BEST).equals(offset(r, "path-cover")))
-                                .filter(r -> map.visible(r.tensor(), "path-cover"))
-                                .toList());
+                        r ->
+                                !offset(r, BEST).equals(offset(r, "path-cover"))
+                                        && map.visible(r.tensor(), "path-cover"));
 
         choose("path-cover");
         map.hover(tensor.tensor(), "path-cover");
 
-        assertTrue(browser.text(".tip").contains(name(tensor)), browser.text(".tip"));
+        assertTip(tensor);
         assertTrue(browser.text("#live").contains("path-cover"), browser.text("#live"));
     }
 
     @Test
     void sharedObjects_areDrawnEndToEnd() throws IOException {
-        JsonArray strategies = PLAN.getAsJsonArray("strategies");
-        int index = 0;
-        while (!strategies.get(index).getAsJsonObject().has("objects")) {
-            index++;
-        }
-        JsonObject shared = strategies.get(index).getAsJsonObject();
+        JsonObject shared =
+                PLAN.getAsJsonArray("strategies").asList().stream()
+                        .map(JsonElement::getAsJsonObject)
+                        .filter(each -> each.has("objects"))
+                        .findFirst()
+                        .orElseThrow();
         String name = shared.get("name").getAsString();
         browser.open(REPORT, Browser.Look.WIDE_LIGHT);
         MapPixels map = new MapPixels(browser, PLAN);
 
-        choose(index);
-        fit(map, shared);
+        choose(name);
+        map.fit(shared);
         Object objects = picture();
-        UsageRecord tensor = largest();
-        map.click(tensor.tensor(), name);
+        map.click(LARGEST.tensor(), name);
 
-        assertEquals(name(tensor), browser.text(".tensor h2 .name"));
-        assertTrue(browser.text(".legend").contains("temporaries"), browser.text(".legend"));
+        assertEquals(name(LARGEST), browser.text(".tensor h2 .name"));
         JsonObject without = REPORT.deepCopy();
         MapPixels.strategy(without.getAsJsonObject("plan"), name).remove("objects");
         browser.open(without, Browser.Look.WIDE_LIGHT);
-        choose(index);
-        fit(new MapPixels(browser, PLAN), shared);
+        choose(name);
+        new MapPixels(browser, PLAN).fit(shared);
         assertNotEquals(picture(), objects, "where objects end is not drawn");
     }
 
     @Test
-    void inPlacePlan_alias_namesOwnerOfThePlace() throws IOException {
-        UsageRecord tensor = largest();
-        UsageRecord written =
-                widest(PROBLEM.records().stream().filter(r -> r.first() == tensor.last()).toList());
-        PlanningProblem inPlace =
-                new PlanningProblem(
-                        PROBLEM.records(), List.of(List.of(tensor.tensor(), written.tensor())));
-        OffsetPlan plan = new GreedyBySize().plan(inPlace);
+    void alias_namesOwnerOfThePlace() throws IOException {
         JsonObject report = REPORT.deepCopy();
-        tensor(report, written).addProperty("alias", tensor.tensor());
-        JsonObject strategy =
-                add(
-                        report,
-                        "greedy-by-size+in-place",
-                        plan.totalBytes(),
-                        PROBLEM.records().stream().map(r -> plan.offsetOf(r.tensor())).toList());
+        UsageRecord other = PROBLEM.records().get(7);
+        tensor(report, LARGEST).addProperty("alias", other.tensor());
         browser.open(report, Browser.Look.WIDE_LIGHT);
-        MapPixels map = new MapPixels(browser, report.getAsJsonObject("plan"));
 
-        choose("greedy-by-size+in-place");
-        fit(map, strategy);
-        map.click(written.tensor(), "greedy-by-size+in-place");
+        new MapPixels(browser, PLAN).click(LARGEST.tensor(), BEST);
 
         String facts = browser.text(".tensor .facts");
-        assertEquals(name(written), browser.text(".tensor h2 .name"));
-        assertTrue(facts.contains("shares the place of" + name(tensor)), facts);
+        assertTrue(facts.contains("shares the place of" + name(other)), facts);
     }
 
     @Test
@@ -255,8 +225,7 @@ class MemoryMapTest {
     @Test
     void boxes_switchBreadthAndGaps() throws IOException {
         browser.open(REPORT, Browser.Look.WIDE_LIGHT);
-        UsageRecord early = widest(PROBLEM.records().stream().filter(r -> r.last() < 20).toList());
-        new MapPixels(browser, PLAN).click(early.tensor(), BEST);
+        new MapPixels(browser, PLAN).click(widest(r -> r.last() < 20).tensor(), BEST);
         Object all = picture();
 
         for (var box : browser.findAll(".check input")) {
@@ -274,19 +243,16 @@ class MemoryMapTest {
     void naivePlan_extendsAboveThePicture() throws IOException {
         browser.open(REPORT, Browser.Look.WIDE_LIGHT);
         MapPixels map = new MapPixels(browser, PLAN);
-        UsageRecord low =
-                PROBLEM.records().stream()
-                        .filter(r -> map.visible(r.tensor(), "naive"))
-                        .max(Comparator.comparingLong(UsageRecord::bytes))
-                        .orElseThrow();
 
         choose("naive");
-        map.hover(low.tensor(), "naive");
 
-        assertTrue(browser.text(".tip").contains(name(low)), browser.text(".tip"));
-        assertTrue(browser.find(".more").isDisplayed());
-        browser.find(".more").click();
-        assertTrue(browser.findAll(".more:not([hidden])").isEmpty());
+        UsageRecord low = widest(r -> map.visible(r.tensor(), "naive"));
+        map.hover(low.tensor(), "naive");
+        assertTip(low);
+        Object part = picture();
+        browser.find("#fit-all").click();
+        browser.frames();
+        assertNotEquals(part, picture());
     }
 
     @ParameterizedTest
@@ -306,43 +272,25 @@ class MemoryMapTest {
         assertEquals("0 matches", browser.text(".found"));
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void buttons_zoom(Browser.Look look) throws IOException {
-        browser.open(REPORT, look);
+    @Test
+    void buttonAndWheel_zoomWhereExpected() throws IOException {
+        browser.open(REPORT, Browser.Look.WIDE_LIGHT);
         MapPixels map = new MapPixels(browser, PLAN);
 
         browser.find("#zoom-in").click();
+        browser.frames();
         map.zoomed(1 / 1.5);
-
-        UsageRecord tensor =
-                widest(
-                        PROBLEM.records().stream()
-                                .filter(r -> map.visible(r.tensor(), BEST))
-                                .toList());
+        UsageRecord tensor = widest(r -> map.visible(r.tensor(), BEST));
         map.hover(tensor.tensor(), BEST);
-        assertTrue(browser.text(".tip").contains(name(tensor)), browser.text(".tip"));
-        browser.screenshot("zoomed-" + look);
-    }
+        assertTip(tensor);
 
-    @Test
-    void wheel_zoomsWhereThePointerIs() throws IOException {
-        browser.open(REPORT, Browser.Look.WIDE_LIGHT);
-        MapPixels map = new MapPixels(browser, PLAN);
-        UsageRecord small =
-                PROBLEM.records().stream()
-                        .filter(r -> r.bytes() > 60_000 && r.first() > 5)
-                        .min(Comparator.comparingLong(UsageRecord::bytes))
-                        .orElseThrow();
         Object before = picture();
-
         for (int i = 0; i < 4; i++) {
-            map.wheel(small.tensor(), BEST, -200);
+            map.wheel(tensor.tensor(), BEST, -200);
         }
-        map.hover(small.tensor(), BEST);
-
+        map.hover(tensor.tensor(), BEST);
         assertNotEquals(before, picture());
-        assertTrue(browser.text(".tip").contains(name(small)), browser.text(".tip"));
+        assertTip(tensor);
     }
 
     @Test
@@ -352,9 +300,8 @@ class MemoryMapTest {
         browser.frames();
         Object before = picture();
 
-        MapPixels map = new MapPixels(browser, PLAN);
         browser.actions()
-                .moveToElement(map.canvas())
+                .moveToElement(new MapPixels(browser, PLAN).area())
                 .clickAndHold()
                 .moveByOffset(120, 40)
                 .release()
@@ -368,25 +315,23 @@ class MemoryMapTest {
     @Test
     void keys_walkAndZoomAndLetGo() throws IOException {
         browser.open(REPORT, Browser.Look.WIDE_LIGHT);
-        MapPixels map = new MapPixels(browser, PLAN);
-        browser.run("arguments[0].focus()", map.canvas());
+        var map = browser.find(".map");
 
-        map.canvas().sendKeys(Keys.ARROW_RIGHT);
+        map.sendKeys(Keys.ARROW_RIGHT);
         String first = browser.text("#live");
-        assertTrue(first.contains(name(largest())), first);
-        map.canvas().sendKeys(Keys.ARROW_RIGHT);
-        String next = browser.text("#live");
-        assertNotEquals(first, next);
-        map.canvas().sendKeys(Keys.ARROW_LEFT);
+        assertTrue(first.contains(name(LARGEST)), first);
+        map.sendKeys(Keys.ARROW_RIGHT);
+        assertNotEquals(first, browser.text("#live"));
+        map.sendKeys(Keys.ARROW_LEFT);
         assertEquals(first, browser.text("#live"));
-        map.canvas().sendKeys(Keys.ARROW_UP);
+        map.sendKeys(Keys.ARROW_UP);
         assertNotEquals(first, browser.text("#live"));
 
         Object before = picture();
-        map.canvas().sendKeys("+");
+        map.sendKeys("+");
         browser.frames();
         assertNotEquals(before, picture());
-        map.canvas().sendKeys(Keys.ESCAPE);
+        map.sendKeys(Keys.ESCAPE);
         assertTrue(browser.findAll(".tensor").isEmpty());
         assertTrue(browser.text("#live").contains("alive"), browser.text("#live"));
     }
@@ -408,55 +353,39 @@ class MemoryMapTest {
         browser.open(REPORT, Browser.Look.WIDE_LIGHT);
         UsageRecord tensor = PROBLEM.records().get(7);
 
-        browser.find(".tables details:first-child summary").click();
-        browser.await("return document.querySelector('.tables tbody tr') !== null");
+        browser.unfold();
 
-        List<String> cells = browser.texts(".tables details:first-child tbody tr:nth-child(8) > *");
+        List<String> cells = browser.texts(".tables details:first-child tr:nth-child(8) > *");
         assertEquals(name(tensor), cells.get(0));
-        assertEquals(tensor.bytes(), number(cells.get(2)));
-        assertEquals(tensor.first(), number(cells.get(3)));
-        assertEquals(tensor.last(), number(cells.get(4)));
-        assertEquals(MapPixels.offsets(PLAN, BEST).get(7).getAsLong(), number(cells.get(5)));
+        List<Long> numbers =
+                List.of(
+                        tensor.bytes(),
+                        (long) tensor.first(),
+                        (long) tensor.last(),
+                        offset(tensor, BEST).getAsLong());
+        assertEquals(
+                numbers,
+                cells.subList(2, 6).stream()
+                        .map(cell -> Long.parseLong(cell.replace("\u202f", "")))
+                        .toList());
+        browser.find(".tables th:nth-child(3) button").click();
+        assertEquals(name(LARGEST), browser.text(".tables tbody th"));
     }
 
     private static void choose(String strategy) {
-        for (var plan : browser.findAll(".plan")) {
-            if (plan.findElement(org.openqa.selenium.By.cssSelector(".name"))
-                    .getText()
-                    .equals(strategy)) {
-                plan.click();
-                browser.frames();
-                return;
-            }
-        }
-        throw new AssertionError("no plan " + strategy);
-    }
-
-    private static void choose(int index) {
-        browser.findAll(".plan").get(index).click();
+        browser.findAll(".plan").stream()
+                .filter(plan -> plan.getText().startsWith(strategy))
+                .findFirst()
+                .orElseThrow()
+                .click();
         browser.frames();
     }
 
-    /** Fits the whole plan into the picture. */
-    private static void fit(MapPixels map, JsonObject strategy) {
-        map.canvas().sendKeys("0");
-        browser.frames();
-        map.fitted(strategy.get("totalBytes").getAsLong());
-    }
-
-    private static JsonObject add(
-            JsonObject report, String name, long totalBytes, List<Long> offsets) {
-        JsonObject strategy = new JsonObject();
-        strategy.addProperty("name", name);
-        strategy.addProperty("layout", "offsets");
-        strategy.addProperty("totalBytes", totalBytes);
-        strategy.add("offsets", numbers(offsets));
-        report.getAsJsonObject("plan").getAsJsonArray("strategies").add(strategy);
-        return strategy;
-    }
-
-    private static JsonElement numbers(List<?> numbers) {
-        return PlanData.GSON.toJsonTree(numbers);
+    /** Asserts that the tooltip shows a tensor, and returns its text. */
+    private static String assertTip(UsageRecord tensor) {
+        String tip = browser.text(".tip");
+        assertTrue(tip.contains(name(tensor)), tip);
+        return tip;
     }
 
     private static JsonObject tensor(JsonObject report, UsageRecord record) {
@@ -470,19 +399,10 @@ class MemoryMapTest {
         return browser.run("return document.querySelector('.map canvas').toDataURL()");
     }
 
-    private static long number(String cell) {
-        return Long.parseLong(cell.replace("\u202f", ""));
-    }
-
-    private static UsageRecord largest() {
-        return PROBLEM.records().stream()
-                .max(Comparator.comparingLong(UsageRecord::bytes))
-                .orElseThrow();
-    }
-
     /** Returns the tensor with the largest area, which no label or curve covers. */
-    private static UsageRecord widest(List<UsageRecord> records) {
-        return records.stream()
+    private static UsageRecord widest(Predicate<UsageRecord> keep) {
+        return PROBLEM.records().stream()
+                .filter(keep)
                 .max(Comparator.comparingLong(r -> (r.last() - r.first() + 1) * r.bytes()))
                 .orElseThrow();
     }
@@ -492,14 +412,6 @@ class MemoryMapTest {
     }
 
     private static String name(UsageRecord tensor) {
-        return PLAN.getAsJsonArray("tensors")
-                .get(tensor.tensor())
-                .getAsJsonObject()
-                .get("name")
-                .getAsString();
-    }
-
-    private static String kib(UsageRecord record) {
-        return record.bytes() / 1024 + " KiB";
+        return tensor(REPORT, tensor).get("name").getAsString();
     }
 }
