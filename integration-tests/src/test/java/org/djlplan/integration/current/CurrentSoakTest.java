@@ -4,19 +4,23 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.djlplan.integration.contract.EngineCase;
+import org.djlplan.integration.contract.TfLiteSoakTest;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.tflite.Probe;
-import org.djlplan.integration.tflite.lifecycle.SoakTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@link SoakTest} on current DJL with djl-plan's engine, planned and unplanned. */
+/** {@link TfLiteSoakTest} on current DJL with djl-plan's engine, planned and unplanned. */
 @Tag("djl-current")
-class CurrentSoakTest extends SoakTest {
+class CurrentSoakTest extends TfLiteSoakTest {
 
     /**
      * By then the C library's arenas of all threads have their final size, and the compiler has
@@ -30,18 +34,15 @@ class CurrentSoakTest extends SoakTest {
     @TempDir Path childFolder;
 
     @Override
-    protected boolean leavesSomeUnplanned() {
-        return true;
+    protected Map<String, Object> options(EngineCase engine, Random random) {
+        Map<String, Object> options = new HashMap<>(super.options(engine, random));
+        options.put("memplan.enabled", random.nextInt(3) > 0);
+        return options;
     }
 
     @Override
     protected int longPredictions() {
         return 800_000;
-    }
-
-    @Override
-    protected String reportName() {
-        return "stress-current.txt";
     }
 
     @Tag("long")

@@ -158,75 +158,46 @@ class SnippetsTest {
         }
     }
 
+    /** Checks the XML and Kotlin of documents, and the examples' dependencies on DJL and on us. */
     @Test
-    void xml_dependencies_areOfVersionsThatAreTested() throws Exception {
-        Set<String> tested = testedArtifacts();
-        List<String> unknown = new ArrayList<>();
-        int found = 0;
+    void dependencies_ofDocumentsAndExamples_areOfVersionsThatAreTested() throws Exception {
+        Map<String, List<String>> named = new HashMap<>();
         for (Markdown document : Markdown.all()) {
+            List<String> artifacts = new ArrayList<>();
             for (Block block : document.blocks("xml")) {
-                for (String artifact : artifacts(parse(block.code()), Map.of())) {
-                    found++;
-                    if (!tested.contains(artifact)) {
-                        unknown.add(document.file() + ": " + artifact);
-                    }
-                }
+                artifacts.addAll(artifacts(parse(block.code()), Map.of()));
             }
+            for (Block block : document.blocks("kotlin")) {
+                COORDINATES
+                        .matcher(block.code())
+                        .results()
+                        .map(found -> found.group(1))
+                        .map(name -> name + ":".repeat(3 - name.replaceAll("[^:]", "").length()))
+                        .forEach(artifacts::add);
+            }
+            named.put(document.file().toString(), artifacts);
         }
-        assertEquals(List.of(), unknown);
-        assertTrue(found >= 15, "only " + found + " dependencies were found");
-    }
-
-    @Test
-    void examples_dependencies_areOfVersionsThatAreTested() throws Exception {
-        Set<String> tested = testedArtifacts();
-        List<String> unknown = new ArrayList<>();
-        int found = 0;
         try (DirectoryStream<Path> poms =
                 Files.newDirectoryStream(Markdown.EXAMPLES, SnippetsTest::hasPom)) {
             for (Path example : poms) {
-                String pom = Files.readString(example.resolve("pom.xml"));
-                for (String artifact : artifacts(parse(pom), Map.of())) {
-                    if (artifact.matches("(org\\.djlplan|ai\\.djl|org\\.bytedeco)\\b.*")) {
-                        found++;
-                        if (!tested.contains(artifact)) {
-                            unknown.add(example + ": " + artifact);
-                        }
-                    }
-                }
+                List<String> artifacts =
+                        artifacts(parse(Files.readString(example.resolve("pom.xml"))), Map.of());
+                artifacts.removeIf(
+                        artifact ->
+                                !artifact.matches("(org\\.djlplan|ai\\.djl|org\\.bytedeco)\\b.*"));
+                named.put(example.toString(), artifacts);
             }
         }
-        assertEquals(List.of(), unknown);
-        assertTrue(found >= 15, "only " + found + " dependencies were found");
+        Set<String> tested = testedArtifacts();
+        int found = named.values().stream().mapToInt(List::size).sum();
+        named.values().forEach(artifacts -> artifacts.removeIf(tested::contains));
+        named.values().removeIf(List::isEmpty);
+        assertEquals(Map.of(), named);
+        assertTrue(found >= 34, "only " + found + " dependencies were found");
     }
 
     private static boolean hasPom(Path folder) {
         return Files.exists(folder.resolve("pom.xml"));
-    }
-
-    @Test
-    void kotlin_dependencies_areOfVersionsThatAreTested() throws Exception {
-        Set<String> tested = testedArtifacts();
-        List<String> unknown = new ArrayList<>();
-        int found = 0;
-        for (Markdown document : Markdown.all()) {
-            for (Block block : document.blocks("kotlin")) {
-                Matcher coordinates = COORDINATES.matcher(block.code());
-                while (coordinates.find()) {
-                    found++;
-                    String artifact = coordinates.group(1) + ":".repeat(3 - colons(coordinates));
-                    if (!tested.contains(artifact)) {
-                        unknown.add(document.file() + ": " + artifact);
-                    }
-                }
-            }
-        }
-        assertEquals(List.of(), unknown);
-        assertTrue(found >= 4, "only " + found + " dependencies were found");
-    }
-
-    private static int colons(Matcher coordinates) {
-        return (int) coordinates.group(1).chars().filter(c -> c == ':').count();
     }
 
     /**

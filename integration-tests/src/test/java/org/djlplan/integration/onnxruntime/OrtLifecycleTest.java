@@ -2,7 +2,6 @@ package org.djlplan.integration.onnxruntime;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -24,10 +23,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -49,42 +46,6 @@ class OrtLifecycleTest {
     private static final long WEIGHTS_BYTES = 4L << 20;
 
     @TempDir Path folder;
-
-    @Test
-    void close_outputsKept_areReadableAndUnchanged() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
-        ZooModel<NDList, NDList> model = OrtModels.planned(file);
-        Predictor<NDList, NDList> predictor = model.newPredictor();
-        NDManager manager = model.getNDManager().newSubManager();
-        NDArray first = predictor.predict(OrtModels.image(manager, 64)).head();
-        List<ByteBuffer> before = OrtModels.bytes(new NDList(first));
-        for (int i = 1; i < 20; i++) {
-            predictor.predict(OrtModels.image(manager, 8L * i)).close();
-        }
-        assertEquals(before, OrtModels.bytes(new NDList(first)));
-        first.detach();
-        predictor.close();
-        model.close();
-        try (ZooModel<NDList, NDList> other = OrtModels.planned(file);
-                Predictor<NDList, NDList> another = other.newPredictor();
-                NDManager own = other.getNDManager().newSubManager()) {
-            another.predict(OrtModels.image(own, 128)).close();
-            assertEquals(before, OrtModels.bytes(new NDList(first)));
-        }
-        first.close();
-    }
-
-    @Test
-    void close_lastModel_freesArenas() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
-        try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
-                Predictor<NDList, NDList> predictor = model.newPredictor();
-                NDManager manager = model.getNDManager().newSubManager()) {
-            predictor.predict(OrtModels.image(manager, 320)).close();
-            assertTrue(ArenaPool.shared().metric().arenaBytes() > 1 << 20);
-        }
-        assertEquals(0, ArenaPool.shared().metric().arenaBytes());
-    }
 
     @Test
     void predict_smallAfterLarge_arenaIsTrimmed() throws Exception {
@@ -147,43 +108,6 @@ class OrtLifecycleTest {
     }
 
     @Test
-    void predict_wrongInputs_failsAsStockDoes() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
-        try (ZooModel<NDList, NDList> stock = OrtModels.stock(file);
-                ZooModel<NDList, NDList> planned = OrtModels.planned(file)) {
-            assertEquals(
-                    error(stock, new Shape(1, 4, 32, 32)), error(planned, new Shape(1, 4, 32, 32)));
-            assertEquals(error(stock, new Shape(3, 32)), error(planned, new Shape(3, 32)));
-            assertEquals(error(stock, new Shape()), error(planned, new Shape()));
-            try (Predictor<NDList, NDList> predictor = planned.newPredictor();
-                    NDManager manager = planned.getNDManager().newSubManager()) {
-                assertEquals(1, predictor.predict(OrtModels.image(manager, 32)).size());
-            }
-        }
-    }
-
-    private static String error(ZooModel<NDList, NDList> model, Shape shape) {
-        try (Predictor<NDList, NDList> predictor = model.newPredictor();
-                NDManager manager = model.getNDManager().newSubManager()) {
-            NDList inputs = new NDList(OrtModels.floats(manager, new Random(1), shape));
-            TranslateException e =
-                    assertThrows(TranslateException.class, () -> predictor.predict(inputs));
-            return Throwables.getRootCause(e).toString();
-        }
-    }
-
-    @Test
-    void load_damagedFile_failsAsStockDoes() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
-        byte[] bytes = Files.readAllBytes(file);
-        for (int length : new int[] {0, 10, bytes.length / 2, bytes.length - 1}) {
-            Files.write(file, Arrays.copyOf(bytes, length));
-            assertThrows(MalformedModelException.class, () -> OrtModels.stock(file).close());
-            assertThrows(MalformedModelException.class, () -> OrtModels.planned(file).close());
-        }
-    }
-
-    @Test
     void load_deviceThatIsNotThere_failsAsStockDoes() throws Exception {
         Path file = OrtModels.Kind.CLASSIFIER.write(folder);
         List<String> errors = new ArrayList<>();
@@ -205,22 +129,6 @@ class OrtLifecycleTest {
         assertEquals(errors.get(0), errors.get(1));
         try (ZooModel<NDList, NDList> model = OrtModels.planned(file)) {
             assertTrue(PlanHandle.of(model).orElseThrow().report().planned());
-        }
-    }
-
-    @Test
-    void limitInputBytes_largerInput_isRefused() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
-        try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
-                Predictor<NDList, NDList> predictor = model.newPredictor();
-                NDManager manager = model.getNDManager().newSubManager()) {
-            PlanHandle.of(model).orElseThrow().limitInputBytes(3 * 64 * 64 * 4);
-            predictor.predict(OrtModels.image(manager, 64)).close();
-            TranslateException e =
-                    assertThrows(
-                            TranslateException.class,
-                            () -> predictor.predict(OrtModels.image(manager, 65)));
-            assertInstanceOf(InputTooLargeException.class, Throwables.getRootCause(e));
         }
     }
 
@@ -249,15 +157,6 @@ class OrtLifecycleTest {
             assertInstanceOf(InputTooLargeException.class, e.getCause());
             assertTrue(e.getMessage().contains(needed + " bytes"), e.getMessage());
             predictor.predict(OrtModels.image(manager, 32)).close();
-        }
-    }
-
-    @Test
-    void load_switchedOff_isStock() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
-        try (ZooModel<NDList, NDList> model =
-                OrtModels.planned(file, Map.of("memplan.enabled", false))) {
-            assertFalse(PlanHandle.of(model).isPresent());
         }
     }
 

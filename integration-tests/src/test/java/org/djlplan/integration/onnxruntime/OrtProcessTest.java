@@ -22,17 +22,6 @@ class OrtProcessTest {
 
     @TempDir Path folder;
 
-    @Test
-    void close_whilePredictionsRun_endsNoJvmAndGivesNoWrongAnswer() throws Exception {
-        ChildJvm.Result result =
-                new ChildJvm(folder).small().run(OrtClosingProgram.class, folder.toString());
-        assertEquals(0, result.exitCode(), result.printed());
-        assertEquals(
-                List.of("right true", "ended true", "arenas 0"),
-                result.out().lines().toList(),
-                result.printed());
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {OrtFailedLoadProgram.EARLY, "late"})
     void load_fails_nothingOfTheApplicationStays(String when) throws Exception {

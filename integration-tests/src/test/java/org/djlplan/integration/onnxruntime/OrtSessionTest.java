@@ -72,26 +72,6 @@ class OrtSessionTest {
     }
 
     @Test
-    void load_switchedOffByAnArgument_isStock() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
-        try (ZooModel<NDList, NDList> model =
-                        OrtModels.criteria(file)
-                                .optTranslatorFactory(
-                                        PlannedTranslatorFactory.wrap(new NoopTranslator()))
-                                .optArgument("memplan.enabled", "false")
-                                .build()
-                                .loadModel();
-                ZooModel<NDList, NDList> stock = OrtModels.stock(file);
-                Predictor<NDList, NDList> predictor = model.newPredictor();
-                Predictor<NDList, NDList> expected = stock.newPredictor()) {
-            assertFalse(PlanHandle.of(model).isPresent());
-            assertEquals(
-                    OrtModels.predict(stock, expected, OrtModels.Kind.CLASSIFIER, 1),
-                    OrtModels.predict(model, predictor, OrtModels.Kind.CLASSIFIER, 1));
-        }
-    }
-
-    @Test
     void load_elsewhereAfterAQuestion_isStock() throws Exception {
         Path file = OrtModels.Kind.CLASSIFIER.write(folder);
         assertTrue(

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -28,6 +29,7 @@ public final class ChildJvm {
     private final List<String> options = new ArrayList<>();
     private List<String> classPath = ownClassPath();
     private List<String> before = List.of();
+    private Map<String, String> environment = Map.of();
 
     /** Makes a JVM whose working directory is a folder. */
     public ChildJvm(Path folder) {
@@ -87,6 +89,12 @@ public final class ChildJvm {
         return this;
     }
 
+    /** Sets environment variables that only this JVM has. */
+    public ChildJvm environment(Map<String, String> variables) {
+        environment = Map.copyOf(variables);
+        return this;
+    }
+
     /**
      * Makes another command start the JVM: the JVM and its arguments are the command's last
      * arguments.
@@ -127,6 +135,7 @@ public final class ChildJvm {
                         .redirectError(err.toFile());
         // The child has a user's environment, even if this JVM has a special one.
         builder.environment().remove("MALLOC_ARENA_MAX");
+        builder.environment().putAll(environment);
         return new Running(builder.start(), out, err);
     }
 }

@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -14,15 +16,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs {@code djlplan compare} in fresh JVMs: TorchScript models against glibc's allocator, tuned
- * glibc and jemalloc; imperative DJL networks against stock. Prints tables; asserts nothing,
- * because machines are noisy.
+ * Runs {@code djlplan compare}, which starts fresh JVMs that take turns: TorchScript models against
+ * glibc's allocator, tuned glibc and jemalloc; imperative DJL networks against stock. Prints
+ * tables; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 class TorchBench {
 
-    private static final int FRESH = Integer.getInteger("djlplan.bench.fresh", 5);
-    private static final double MEBI = 1024 * 1024;
+    private static final String FRESH = System.getProperty("djlplan.bench.fresh", "5");
 
     private static final ImmutableList<String> NETWORKS =
             ImmutableList.of(
@@ -38,111 +39,38 @@ class TorchBench {
 
     @TempDir Path folder;
 
+    private final Map<String, List<Double>> latencies = new TreeMap<>();
+
     @Test
     void printTorchScript() throws Exception {
-        print(
-                "%-14s %9s %7s %8s %7s %7s %7s %7s %7s %7s %7s %7s %7s  %s%n",
-                "TorchScript",
-                "arena MB",
-                "/bound",
-                "planned",
-                "faults",
-                "/glibc",
-                "above",
-                "/tuned",
-                "peak",
-                "above",
-                "/jemal",
-                "peak",
-                "above",
-                "planned/glibc of each round");
-        List<Double> glibc = new ArrayList<>();
-        List<Double> tuned = new ArrayList<>();
-        List<Double> jemalloc = new ArrayList<>();
+        head();
         for (Path model : RealModels.TORCHSCRIPT.present()) {
-            JsonObject json =
-                    compare(
-                            model.toString(),
-                            "--input-shape",
-                            "1,3,224,224",
-                            "--against",
-                            "tuned-malloc,jemalloc");
-            JsonObject planned = json.getAsJsonObject("planned");
-            JsonObject against = json.getAsJsonObject("against");
-            glibc.add(ratio(json, "medianMillis"));
-            tuned.add(ratio(against.get("tuned-malloc"), "medianMillis"));
-            jemalloc.add(ratio(against.get("jemalloc"), "medianMillis"));
-            print(
-                    "%-14s %9.2f %7.4f %8.2f %7.1f %7.3f %7.3f %s %s  %s%n",
-                    model.getFileName().toString().replace(".pt", ""),
-                    number(planned, "arenaBytes") / 1e6,
-                    number(planned, "arenaBytes") / number(planned, "lowerBoundBytes"),
-                    number(planned, "medianMillis"),
-                    number(planned, "pageFaultsPerInference"),
-                    glibc.get(glibc.size() - 1),
-                    ratio(json, "peakAboveLoadedBytes"),
-                    ratios(against.get("tuned-malloc")),
-                    ratios(against.get("jemalloc")),
-                    rounds(json));
+            JsonObject json = compare(model.toString(), 1, "--against", "tuned-malloc,jemalloc");
+            String name = model.getFileName().toString();
+            print(name, "stock", json, json);
+            json.getAsJsonObject("against")
+                    .entrySet()
+                    .forEach(other -> print(name, other.getKey(), json, other.getValue()));
         }
-        print(
-                "geometric means: %.3f of glibc, %.3f of tuned glibc, %.3f of jemalloc%n%n",
-                mean(glibc), mean(tuned), mean(jemalloc));
+        printMeans();
     }
 
     @Test
     void printNetworks() throws Exception {
-        print(
-                "%-14s %6s %9s %9s %9s %7s %9s %7s %7s  %s%n",
-                "imperative",
-                "batch",
-                "arena MB",
-                "stock MiB",
-                "peak MiB",
-                "ratio",
-                "planned",
-                "/stock",
-                "faults",
-                "planned/stock of each round");
-        List<Double> latencies = new ArrayList<>();
+        head();
         for (String network : NETWORKS) {
-            latencies.add(printNetwork(network, 1));
+            JsonObject json = compare("zoo:" + network, 1);
+            print(network, "stock", json, json);
         }
-        print("geometric mean: %.3f of stock%n", mean(latencies));
-        printNetwork("resnet50", 8);
+        JsonObject batch = compare("zoo:resnet50", 8);
+        print("resnet50, batch 8", "stock", batch, batch);
+        printMeans();
     }
 
-    private double printNetwork(String network, int batch) throws Exception {
-        JsonObject json = compare("zoo:" + network, "--input-shape", batch + ",3,224,224");
-        JsonObject stock = json.getAsJsonObject("stock");
-        JsonObject planned = json.getAsJsonObject("planned");
-        print(
-                "%-14s %6d %9.2f %9.1f %9.1f %7.3f %9.2f %7.3f %7.1f  %s%n",
-                network,
-                batch,
-                number(planned, "arenaBytes") / 1e6,
-                number(stock, "peakAboveLoadedBytes") / MEBI,
-                number(planned, "peakAboveLoadedBytes") / MEBI,
-                ratio(json, "peakAboveLoadedBytes"),
-                number(planned, "medianMillis"),
-                ratio(json, "medianMillis"),
-                number(planned, "pageFaultsPerInference"),
-                rounds(json));
-        return ratio(json, "medianMillis");
-    }
-
-    private JsonObject compare(String model, String... options) throws Exception {
-        List<String> arguments =
-                new ArrayList<>(
-                        List.of(
-                                "compare",
-                                "--json",
-                                "--threads",
-                                "1",
-                                "--warmup",
-                                "10",
-                                "--fresh",
-                                Integer.toString(FRESH)));
+    private JsonObject compare(String model, int batch, String... options) throws Exception {
+        List<String> arguments = new ArrayList<>(List.of("compare", "--json", "--threads", "1"));
+        arguments.addAll(List.of("--warmup", "10", "--fresh", FRESH));
+        arguments.addAll(List.of("--input-shape", batch + ",3,224,224"));
         arguments.addAll(List.of(options));
         arguments.add(model);
         DjlPlanProcess.Result result = DjlPlanProcess.run(folder, arguments.toArray(String[]::new));
@@ -152,37 +80,71 @@ class TorchBench {
         return result.json();
     }
 
+    private static void head() {
+        print(
+                "%n%-28s %-14s %9s %7s %9s %7s %9s %9s %9s  %s%n",
+                "model",
+                "planned /",
+                "arena MB",
+                "/ bound",
+                "ms",
+                "faults",
+                "latency",
+                "peak",
+                "above",
+                "latency of each round");
+    }
+
+    /** Prints the planned model's figures, and its ratios to another one if that could be run. */
+    private void print(String model, String other, JsonObject json, JsonElement comparison) {
+        JsonObject planned = json.getAsJsonObject("planned");
+        if (!comparison.isJsonObject()) {
+            print("%-28s %-14s is not installed%n", model, other);
+            return;
+        }
+        double latency = ratio(comparison, "medianMillis");
+        latencies.computeIfAbsent(other, any -> new ArrayList<>()).add(latency);
+        List<String> rounds = new ArrayList<>();
+        if (comparison == json) {
+            for (JsonElement run : json.getAsJsonArray("runs")) {
+                rounds.add(String.format(Locale.ROOT, "%.3f", ratio(run, "medianMillis")));
+            }
+        }
+        print(
+                "%-28s %-14s %9.2f %7.4f %9.2f %7.1f %9.3f %9.3f %9.3f  %s%n",
+                model,
+                other,
+                number(planned, "arenaBytes") / 1e6,
+                number(planned, "arenaBytes") / number(planned, "lowerBoundBytes"),
+                number(planned, "medianMillis"),
+                number(planned, "pageFaultsPerInference"),
+                latency,
+                ratio(comparison, "peakBytes"),
+                ratio(comparison, "peakAboveLoadedBytes"),
+                rounds);
+    }
+
+    private void printMeans() {
+        latencies.forEach(
+                (other, all) ->
+                        print(
+                                "geometric mean of %d latencies, planned / %s: %.3f%n",
+                                all.size(),
+                                other,
+                                Math.exp(
+                                        all.stream()
+                                                .mapToDouble(Math::log)
+                                                .average()
+                                                .orElse(Double.NaN))));
+    }
+
     private static double number(JsonObject figures, String key) {
         JsonElement value = figures.get(key);
         return value == null || value.isJsonNull() ? Double.NaN : value.getAsDouble();
     }
 
-    /** Returns NaN if the allocator is not installed. */
     private static double ratio(JsonElement comparison, String key) {
-        return comparison.isJsonNull()
-                ? Double.NaN
-                : number(comparison.getAsJsonObject().getAsJsonObject("ratios"), key);
-    }
-
-    private static String ratios(JsonElement comparison) {
-        return String.format(
-                Locale.ROOT,
-                "%7.3f %7.3f %7.3f",
-                ratio(comparison, "medianMillis"),
-                ratio(comparison, "peakBytes"),
-                ratio(comparison, "peakAboveLoadedBytes"));
-    }
-
-    private static List<String> rounds(JsonObject json) {
-        List<String> ratios = new ArrayList<>();
-        for (JsonElement run : json.getAsJsonArray("runs")) {
-            ratios.add(String.format(Locale.ROOT, "%.3f", ratio(run, "medianMillis")));
-        }
-        return ratios;
-    }
-
-    private static double mean(List<Double> ratios) {
-        return Math.exp(ratios.stream().mapToDouble(Math::log).average().orElse(Double.NaN));
+        return number(comparison.getAsJsonObject().getAsJsonObject("ratios"), key);
     }
 
     private static void print(String format, Object... arguments) {

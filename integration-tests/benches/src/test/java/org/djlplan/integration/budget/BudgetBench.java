@@ -13,7 +13,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import org.djlplan.integration.bench.Scatter;
+import org.djlplan.integration.bench.Scatter.Axis;
+import org.djlplan.integration.bench.Scatter.Point;
 import org.djlplan.integration.support.BudgetModels;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.memplan.testing.MemoryGroup;
 import org.junit.jupiter.api.Tag;
@@ -27,11 +31,20 @@ import org.slf4j.LoggerFactory;
  * outside, and latency. Prints tables; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
-public class BudgetBench {
+@OnEveryDjl
+class BudgetBench {
 
     private static final int ROUNDS = Integer.getInteger("djlplan.bench.rounds", 21);
     private static final int BUDGETS = 100;
     private static final double MILLION = 1e6;
+
+    private static final Scatter CURVE =
+            new Scatter(
+                    new Axis(
+                            "peak memory, MB",
+                            true,
+                            List.of(16., 32., 64., 128., 256., 512., 1024.)),
+                    new Axis("latency / stock", true, List.of(0.25, 0.5, 1., 2., 4.)));
 
     private static final Logger logger = LoggerFactory.getLogger(BudgetBench.class);
 
@@ -111,7 +124,7 @@ public class BudgetBench {
     /** Prints latency over memory, also for everything that a user could do without a budget. */
     @Test
     void printCurve() throws Exception {
-        Map<String, List<CurvePlot.Point>> panels = new LinkedHashMap<>();
+        Map<String, List<Point>> panels = new LinkedHashMap<>();
         for (int threads : new int[] {1, 2}) {
             curve(panels, BudgetModels.RESNET152, threads, 33, 60, 100, 160, 230, 300);
             curve(panels, BudgetModels.VGG19, threads, 54, 90, 150, 300, 500, 680);
@@ -119,10 +132,7 @@ public class BudgetBench {
     }
 
     private void curve(
-            Map<String, List<CurvePlot.Point>> panels,
-            BudgetModels model,
-            int threads,
-            int... budgets)
+            Map<String, List<Point>> panels, BudgetModels model, int threads, int... budgets)
             throws Exception {
         List<Contestant> contestants = new ArrayList<>();
         contestants.add(Contestant.stock(threads));
@@ -134,19 +144,19 @@ public class BudgetBench {
             contestants.add(Contestant.budgetWithDelegation(megabytes * 1_000_000L, threads));
         }
         List<Match.Figures> figures = print(model.file(), contestants);
-        List<CurvePlot.Point> points = new ArrayList<>();
+        List<Point> points = new ArrayList<>();
         for (int i = 0; i < figures.size(); i++) {
             Match.Figures each = figures.get(i);
             points.add(
-                    new CurvePlot.Point(
-                            each.name(),
+                    new Point(
                             each.mostBytes() / MILLION,
                             each.ratio().value(),
-                            i >= others));
+                            i < others ? "#1f77b4" : "#d62728",
+                            i < others ? each.name() : ""));
         }
         panels.put(model.file().getFileName() + ", " + threads + " threads", points);
         Path picture = Path.of("target", "budget.svg").toAbsolutePath();
-        Files.writeString(picture, CurvePlot.svg(panels));
+        Files.writeString(picture, CURVE.svg(panels));
         OUT.printf("%s%n", picture);
     }
 

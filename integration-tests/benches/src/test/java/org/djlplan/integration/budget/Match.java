@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.djlplan.integration.bench.Rounds;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.io.Closer;
 
@@ -89,7 +90,7 @@ final class Match {
     }
 
     /** Runs all contestants. */
-    List<Figures> run(List<Contestant> contestants) throws IOException, InterruptedException {
+    List<Figures> run(List<Contestant> contestants) throws Exception {
         Closer closer = Closer.create();
         try {
             List<Player> players = new ArrayList<>();
@@ -101,16 +102,15 @@ final class Match {
                 player.compare(expected);
                 player.process.resetPeak();
             }
-            for (int round = 0; round < rounds; round++) {
-                // Both the first contestant and the order of the others change.
-                for (int i = 0; i < players.size(); i++) {
-                    int turn = round % 2 == 0 ? i : players.size() - 1 - i;
-                    players.get((turn + round / 2) % players.size()).predict();
-                }
+            Rounds turns = new Rounds();
+            for (Player player : players) {
+                turns.add(player.contestant.name(), player::millis);
             }
+            // The bytes of the peak are those of single predictions.
+            turns.run(rounds, 0, 1);
             ImmutableList.Builder<Figures> figures = ImmutableList.builder();
             for (Player player : players) {
-                figures.add(player.figures(players.get(0).nanos));
+                figures.add(player.figures(turns, contestants.get(0).name()));
             }
             return figures.build();
         } finally {
@@ -126,7 +126,6 @@ final class Match {
         private final long codeBytes;
         private final long firstBytes;
         private final long loadBytes;
-        private final List<Long> nanos = new ArrayList<>();
         private String outputs = "";
 
         Player(Contestant contestant) throws IOException, InterruptedException {
@@ -195,24 +194,20 @@ final class Match {
             return ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).getFloat(at);
         }
 
-        void predict() throws IOException, InterruptedException {
-            nanos.add(process.predictNanos(1)[0]);
+        double millis(int times) throws IOException, InterruptedException {
+            return Arrays.stream(process.predictNanos(times)).average().orElseThrow() / MILLION;
         }
 
-        Figures figures(List<Long> reference) throws IOException {
-            double[] ratios = new double[rounds];
-            for (int i = 0; i < rounds; i++) {
-                ratios[i] = (double) nanos.get(i) / reference.get(i);
-            }
-            double[] millis = nanos.stream().mapToDouble(n -> n / MILLION).toArray();
+        Figures figures(Rounds turns, String reference) throws IOException {
+            String name = contestant.name();
             return new Figures(
-                    contestant.name(),
+                    name,
                     codeBytes,
                     firstBytes,
                     loadBytes,
                     process.peakAboveIdleBytes(),
-                    Median.of(millis).value(),
-                    Median.of(ratios),
+                    turns.median(name),
+                    Median.of(turns.ratios(name, reference)),
                     outputs);
         }
 

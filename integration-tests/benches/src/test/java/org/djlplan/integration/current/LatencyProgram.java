@@ -1,18 +1,15 @@
 package org.djlplan.integration.current;
 
 import ai.djl.Model;
+import ai.djl.engine.Engine;
 import ai.djl.inference.Predictor;
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import ai.djl.nn.AbstractBlock;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.tflite.engine.InterpreterByHand;
-import ai.djl.training.ParameterStore;
 import ai.djl.translate.NoopTranslator;
-import ai.djl.util.PairList;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.nio.ByteBuffer;
@@ -20,17 +17,20 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
+import java.util.Optional;
+import org.djlplan.integration.bench.BareBlock;
+import org.djlplan.integration.bench.Rounds;
 import org.djlplan.integration.support.BareInterpreter;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.internal.child.ParentConnection;
+import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
- * Runs TensorFlow Lite models in one runtime for {@link CurrentLatencyBench}, which requests each
- * step by a line of JSON. Loaded models stay loaded.
+ * Runs TensorFlow Lite models in one runtime for {@link LatencyBench}, which requests each step by
+ * a line of JSON. Loaded models stay loaded until they are loaded again.
  */
 final class LatencyProgram {
 
@@ -41,13 +41,11 @@ final class LatencyProgram {
     enum Way {
         /** DJL without djl-plan, on its engine's CPU kernels. */
         STOCK,
-        /** The C interface alone, if DJL's engine does not support arrays of 8 bits. */
+        /** The C interface alone, on CPU kernels; DJL 0.27.0 has no arrays of 8 bits. */
         BARE,
         /** The C interface with XNNPACK for everything. */
         BY_HAND,
-        /** The same in another JVM, to show how much two equal JVMs differ. */
-        BY_HAND_TOO,
-        /** The C interface with XNNPACK for everything, in a block of DJL with DJL's predictor. */
+        /** XNNPACK for everything, in a block of DJL with DJL's predictor. */
         BY_HAND_IN_DJL,
         /** The one line without delegation. */
         PLANNED,
@@ -55,53 +53,8 @@ final class LatencyProgram {
         ONE_LINE
     }
 
-    private interface Step {
-        void run() throws Exception;
-    }
-
-    /** The cheapest possible block: it copies inputs to the C interface and outputs from it. */
-    private static final class Bare extends AbstractBlock {
-
-        private final BareInterpreter interpreter;
-        private final DataType type;
-        private final List<ByteBuffer> outputs;
-
-        /**
-         * @param type of all outputs
-         */
-        Bare(BareInterpreter interpreter, DataType type) {
-            this.interpreter = interpreter;
-            this.type = type;
-            outputs = interpreter.outputs();
-        }
-
-        @Override
-        protected NDList forwardInternal(
-                ParameterStore store,
-                NDList inputs,
-                boolean training,
-                PairList<String, Object> params) {
-            interpreter.setInputs(inputs.stream().map(NDArray::toByteBuffer).toList());
-            interpreter.run();
-            NDManager manager = inputs.head().getManager();
-            NDList results = new NDList(outputs.size());
-            for (int i = 0; i < outputs.size(); i++) {
-                results.add(manager.create(outputs.get(i).duplicate(), shape(i), type));
-            }
-            return results;
-        }
-
-        @Override
-        public Shape[] getOutputShapes(Shape[] inputs) {
-            return IntStream.range(0, outputs.size()).mapToObj(this::shape).toArray(Shape[]::new);
-        }
-
-        private Shape shape(int output) {
-            return new Shape(outputs.get(output).capacity() / type.getNumOfBytes());
-        }
-    }
-
-    private final Map<String, Step> steps = new HashMap<>();
+    private final Map<String, Rounds.Step> steps = new HashMap<>();
+    private final Map<String, ZooModel<NDList, NDList>> models = new HashMap<>();
 
     private LatencyProgram() {}
 
@@ -119,19 +72,14 @@ final class LatencyProgram {
     }
 
     private JsonObject answer(JsonObject request) throws Exception {
-        String name = request.get("model").getAsString();
         JsonObject reply = new JsonObject();
         if (request.has("file")) {
-            reply.addProperty(
-                    "text",
-                    load(
-                            name,
-                            Way.valueOf(request.get("way").getAsString()),
-                            Path.of(request.get("file").getAsString()),
-                            request.get("threads").getAsInt()));
+            Path file = Path.of(request.get("file").getAsString());
+            Way way = Way.valueOf(request.get("way").getAsString());
+            load(reply, way, file, request.get("threads").getAsInt());
             return reply;
         }
-        Step step = steps.get(name);
+        Rounds.Step step = steps.get(request.get("predict").getAsString());
         JsonArray nanos = new JsonArray();
         for (int i = 0; i < request.get("count").getAsInt(); i++) {
             long start = System.nanoTime();
@@ -142,46 +90,64 @@ final class LatencyProgram {
         return reply;
     }
 
-    /** Loads a model, and returns its delegation report, or an empty text. */
-    private String load(String name, Way way, Path file, int threads) throws Exception {
+    /** Loads a model, and replies with the time of the load and a text about its memory. */
+    private void load(JsonObject reply, Way way, Path file, int threads) throws Exception {
+        String name = file.toString();
         List<ByteBuffer> inputs;
         List<List<Integer>> shapes;
         try (StockInterpreter model = new StockInterpreter(file, threads)) {
             inputs = model.randomInputs(1);
             shapes = model.shapes();
         }
-        switch (way) {
-            case BARE, BY_HAND, BY_HAND_TOO -> {
-                BareInterpreter bare =
-                        way == Way.BARE
-                                ? BareInterpreter.cpu(file, threads)
-                                : BareInterpreter.xnnpack(file, threads);
-                bare.setInputs(inputs);
-                steps.put(name, bare::run);
-                return "";
-            }
-            case BY_HAND_IN_DJL -> {
-                Model model = Model.newInstance(name, "TFLite");
-                NDList arrays = arrays(model.getNDManager(), inputs, shapes);
-                model.setBlock(
-                        new Bare(
-                                BareInterpreter.xnnpack(file, threads),
-                                arrays.head().getDataType()));
-                Predictor<NDList, NDList> predictor = model.newPredictor(new NoopTranslator(null));
-                steps.put(name, () -> predictor.predict(arrays).close());
-                return "";
-            }
-            default -> {
-                ZooModel<NDList, NDList> model = load(way, file, threads);
-                NDList arrays = arrays(model.getNDManager(), inputs, shapes);
-                Predictor<NDList, NDList> predictor = model.newPredictor();
-                steps.put(name, () -> predictor.predict(arrays).close());
-                return PlanReport.of(model)
-                        .flatMap(PlanReport::delegation)
+        reply.addProperty("text", "");
+        if (way == Way.BARE || way == Way.BY_HAND) {
+            BareInterpreter bare =
+                    way == Way.BARE
+                            ? BareInterpreter.cpu(file, threads)
+                            : BareInterpreter.xnnpack(file, threads);
+            bare.setInputs(inputs);
+            steps.put(name, bare::run);
+            return;
+        }
+        if (models.containsKey(name)) {
+            models.remove(name).close();
+        }
+        long begin = System.nanoTime();
+        ZooModel<NDList, NDList> model = load(way, file, threads);
+        reply.addProperty("millis", (System.nanoTime() - begin) / 1e6);
+        models.put(name, model);
+        NDList arrays = arrays(model.getNDManager(), inputs, shapes);
+        if (way == Way.BY_HAND_IN_DJL && !isDjls()) {
+            BareInterpreter bare = BareInterpreter.xnnpack(file, threads);
+            Model own = Model.newInstance(name, "TFLite");
+            own.setBlock(new BareBlock(bare, arrays.head().getDataType()));
+            Predictor<NDList, NDList> predictor = own.newPredictor(new NoopTranslator(null));
+            steps.put(name, () -> predictor.predict(arrays).close());
+            return;
+        }
+        Predictor<NDList, NDList> predictor = model.newPredictor();
+        steps.put(name, () -> predictor.predict(arrays).close());
+        Optional<PlanReport> report = PlanReport.of(model);
+        if (report.isPresent()) {
+            reply.addProperty("text", text(report.get(), file, threads));
+        }
+    }
+
+    /** Returns whether DJL has its own engine. */
+    private static boolean isDjls() {
+        return Engine.getEngine("TFLite").getClass().getName().startsWith("ai.djl.");
+    }
+
+    private static String text(PlanReport report, Path file, int threads) throws Exception {
+        String delegated =
+                report.delegation()
                         .map(d -> d.delegatedOperators() + " operators, " + d.reason())
                         .orElse("");
-            }
-        }
+        long own = report.plan().arenaBytes() + report.plan().inputOutputBytes();
+        return delegated
+                + String.format(
+                        " %.2f MB planned, %.2f MB stock",
+                        own / 1e6, EngineView.of(file, Math.max(1, threads)).arenaBytes() / 1e6);
     }
 
     /** Returns arrays of floats, or of 8-bit integers if the buffer has a byte per element. */
@@ -202,6 +168,10 @@ final class LatencyProgram {
             case STOCK -> InterpreterByHand.stock(file, threads);
             case ONE_LINE ->
                     Planned.load(file, options(threads, Map.of("delegation.profile", "blocking")));
+            case BY_HAND_IN_DJL ->
+                    isDjls()
+                            ? InterpreterByHand.xnnpack(file, threads)
+                            : Planned.loadPlain(file, threads);
             default -> Planned.load(file, options(threads, Map.of()));
         };
     }

@@ -1,25 +1,22 @@
 package org.djlplan.integration.current;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.djlplan.integration.bench.Rounds;
 import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.Delegated;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
-import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.ServedModel;
@@ -29,17 +26,19 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Serves delegated models in turn, and compares models whose workspaces share pages with models
- * that each have their own workspace. Prints memory, and medians of rounds that alternate; asserts
- * that outputs are equal.
+ * that each have their own workspace: memory, and latency in rounds that alternate.
  */
 @Tag("bench")
 @Tag("djl-current")
 class SharedWorkspacesBench {
 
-    private static final int ROUNDS = 101;
-    private static final int ROUNDS_AT_ONCE = 51;
+    private static final int ROUNDS = Integer.getInteger("djlplan.bench.rounds", 101);
     private static final int RUNS_AT_ONCE = 10;
-    private static final double MB = 1e6;
+    private static final String ALONE = "alone";
+    private static final String SHARED = "shared";
+
+    private static final List<String> DELEGATES =
+            List.of(Delegates.XNNPACK, Delegates.XNNPACK_TRANSIENT);
 
     @TempDir Path folder;
 
@@ -59,14 +58,13 @@ class SharedWorkspacesBench {
 
     @Test
     void printMemory() throws Exception {
-        System.out.printf(Locale.ROOT, "%-20s %12s %12s%n", "", "alone MB", "shared MB");
-        for (String delegate : List.of(Delegates.XNNPACK, Delegates.XNNPACK_TRANSIENT)) {
+        for (String delegate : DELEGATES) {
             System.out.printf(
                     Locale.ROOT,
-                    "%-20s %12.1f %12.1f%n",
+                    "%-20s alone %.1f MB, shared %.1f MB%n",
                     delegate,
-                    bytes(delegate, false) / MB,
-                    bytes(delegate, true) / MB);
+                    bytes(delegate, false) / 1e6,
+                    bytes(delegate, true) / 1e6);
         }
     }
 
@@ -81,7 +79,9 @@ class SharedWorkspacesBench {
                         .options("-Xms256m", "-XX:+AlwaysPreTouch")
                         .options("-Ddjlplan.internal.sharedWorkspaces=" + shared)
                         .run(WorkspaceMemoryProgram.class, arguments.toArray(String[]::new));
-        assertEquals(0, result.exitCode(), result::printed);
+        if (result.exitCode() != 0) {
+            throw new IllegalStateException(result.printed());
+        }
         return result.out()
                 .lines()
                 .filter(line -> line.startsWith("bytes "))
@@ -89,152 +89,91 @@ class SharedWorkspacesBench {
                 .sum();
     }
 
-    @Test
-    void printLatency() throws Exception {
-        StockInterpreter.loadEngine();
-        for (String delegate : List.of(Delegates.XNNPACK, Delegates.XNNPACK_TRANSIENT)) {
-            System.out.printf(
-                    Locale.ROOT,
-                    "%-28s %10s %10s %8s%n",
-                    delegate,
-                    "alone ms",
-                    "shared ms",
-                    "ratio");
-            List<Delegated> all = new ArrayList<>();
-            for (Path file : models()) {
-                all.add(Delegated.all(file, delegate, 1));
+    /** A model that is open twice, and its inputs. */
+    private record Pair(String name, ServedModel alone, ServedModel shared, List<ByteBuffer> inputs)
+            implements AutoCloseable {
+
+        static Pair of(Path file, String delegate) throws Exception {
+            Delegated model = Delegated.all(file, delegate, 1);
+            try (StockInterpreter engine = new StockInterpreter(file, 1)) {
+                return new Pair(
+                        file.getFileName().toString(),
+                        model.open(false),
+                        model.open(true),
+                        engine.randomInputs(1));
             }
-            printLatency(all);
+        }
+
+        List<ByteBuffer> run(boolean isShared) {
+            ServedModel model = isShared ? shared : alone;
+            List<List<Integer>> shapes =
+                    model.inputs().stream().map(input -> input.shape()).toList();
+            return model.run(inputs, shapes).stream().map(OutputTensor::data).toList();
+        }
+
+        @Override
+        public void close() {
+            alone.close();
+            shared.close();
         }
     }
 
-    private static void printLatency(List<Delegated> all) throws Exception {
-        List<ServedModel> alone = new ArrayList<>();
-        List<ServedModel> shared = new ArrayList<>();
-        List<List<ByteBuffer>> inputs = new ArrayList<>();
-        double[][][] millis = new double[2][all.size()][ROUNDS];
-        try {
-            for (Delegated model : all) {
-                alone.add(model.open(false));
-                shared.add(model.open(true));
-                try (StockInterpreter engine = new StockInterpreter(model.file(), 1)) {
-                    inputs.add(engine.randomInputs(1));
-                }
-            }
-            for (int round = 0; round < ROUNDS; round++) {
-                for (int i = 0; i < all.size(); i++) {
-                    List<ByteBuffer> expected =
-                            timed(alone.get(i), inputs.get(i), millis[0][i], round);
-                    List<ByteBuffer> actual =
-                            timed(shared.get(i), inputs.get(i), millis[1][i], round);
-                    Bits.assertSame(expected, actual, all.get(i).file().toString());
-                }
-            }
-        } finally {
-            alone.forEach(ServedModel::close);
-            shared.forEach(ServedModel::close);
+    private static List<Pair> pairs(List<Path> files, String delegate) throws Exception {
+        StockInterpreter.loadEngine();
+        List<Pair> pairs = new ArrayList<>();
+        for (Path file : files) {
+            pairs.add(Pair.of(file, delegate));
         }
-        for (int i = 0; i < all.size(); i++) {
-            double own = median(millis[0][i]);
-            double together = median(millis[1][i]);
-            System.out.printf(
-                    Locale.ROOT,
-                    "%-28s %10.3f %10.3f %8.3f%n",
-                    all.get(i).file().getFileName(),
-                    own,
-                    together,
-                    together / own);
+        return pairs;
+    }
+
+    /** Models take turns, too, so that shared pages are those of another model. */
+    @Test
+    void printLatency() throws Exception {
+        for (String delegate : DELEGATES) {
+            List<Pair> pairs = pairs(models(), delegate);
+            for (Pair each : pairs) {
+                Bits.assertSame(each.run(false), each.run(true), each.name);
+                Pair other = pairs.get((pairs.indexOf(each) + 1) % pairs.size());
+                new Rounds()
+                        .step(ALONE, () -> each.run(false))
+                        .step("another, shared", () -> other.run(true))
+                        .step(SHARED, () -> each.run(true))
+                        .run(ROUNDS, 0, 1)
+                        .print(delegate + ", " + each.name, "ms", 1);
+            }
+            pairs.forEach(Pair::close);
         }
     }
 
     /** Runs two models, each on its own thread. */
     @Test
     void printAtOnce() throws Exception {
-        StockInterpreter.loadEngine();
-        List<Delegated> two = new ArrayList<>();
-        for (Path file : models().subList(1, 3)) {
-            two.add(Delegated.all(file, Delegates.XNNPACK, 1));
-        }
-        double[][] millis = new double[2][ROUNDS_AT_ONCE];
-        try (AtOnce alone = AtOnce.of(two, false);
-                AtOnce shared = AtOnce.of(two, true)) {
-            for (int round = 0; round < ROUNDS_AT_ONCE; round++) {
-                millis[0][round] = alone.millis();
-                millis[1][round] = shared.millis();
-            }
-            System.out.println(WorkspacePool.shared().metric());
-        }
-        System.out.printf(
-                Locale.ROOT,
-                "%-28s %10.3f %10.3f %8.3f%n",
-                "two at once",
-                median(millis[0]),
-                median(millis[1]),
-                median(millis[1]) / median(millis[0]));
+        List<Pair> two = pairs(models().subList(1, 3), Delegates.XNNPACK);
+        ExecutorService threads = Executors.newFixedThreadPool(two.size());
+        new Rounds()
+                .step(ALONE, () -> atOnce(threads, two, false))
+                .step(SHARED, () -> atOnce(threads, two, true))
+                .run(ROUNDS / 2, 0, 1)
+                .print("two at once, ten times", "ms", 1);
+        threads.shutdown();
+        two.forEach(Pair::close);
     }
 
-    private record AtOnce(
-            List<ServedModel> models, List<List<ByteBuffer>> inputs, ExecutorService threads)
-            implements AutoCloseable {
-
-        static AtOnce of(List<Delegated> all, boolean shared) throws Exception {
-            AtOnce made =
-                    new AtOnce(
-                            new ArrayList<>(),
-                            new ArrayList<>(),
-                            Executors.newFixedThreadPool(all.size()));
-            for (Delegated model : all) {
-                made.models.add(model.open(shared));
-                try (StockInterpreter engine = new StockInterpreter(model.file(), 1)) {
-                    made.inputs.add(engine.randomInputs(1));
-                }
-            }
-            return made;
+    private static void atOnce(ExecutorService threads, List<Pair> pairs, boolean shared)
+            throws Exception {
+        List<Future<?>> running = new ArrayList<>();
+        for (Pair each : pairs) {
+            running.add(
+                    threads.submit(
+                            () -> {
+                                for (int run = 0; run < RUNS_AT_ONCE; run++) {
+                                    each.run(shared);
+                                }
+                            }));
         }
-
-        double millis() throws Exception {
-            long start = System.nanoTime();
-            List<Future<?>> running = new ArrayList<>();
-            for (int i = 0; i < models.size(); i++) {
-                int model = i;
-                running.add(
-                        threads.submit(
-                                () -> {
-                                    for (int run = 0; run < RUNS_AT_ONCE; run++) {
-                                        SharedWorkspacesBench.run(
-                                                models.get(model), inputs.get(model));
-                                    }
-                                }));
-            }
-            for (Future<?> each : running) {
-                each.get();
-            }
-            return (System.nanoTime() - start) / 1e6;
+        for (Future<?> each : running) {
+            each.get();
         }
-
-        @Override
-        public void close() {
-            threads.shutdown();
-            models.forEach(ServedModel::close);
-        }
-    }
-
-    private static List<ByteBuffer> run(ServedModel model, List<ByteBuffer> inputs) {
-        List<List<Integer>> shapes = model.inputs().stream().map(input -> input.shape()).toList();
-        return model.run(inputs, shapes).stream().map(OutputTensor::data).toList();
-    }
-
-    private static List<ByteBuffer> timed(
-            ServedModel model, List<ByteBuffer> inputs, double[] millis, int round) {
-        long start = System.nanoTime();
-        List<ByteBuffer> outputs = run(model, inputs);
-        millis[round] = (System.nanoTime() - start) / 1e6;
-        return outputs;
-    }
-
-    private static double median(double[] values) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[sorted.length / 2];
     }
 }

@@ -18,6 +18,7 @@ import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
 import org.djlplan.delegation.internal.profile.Profiler;
+import org.djlplan.integration.bench.Rounds;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
@@ -33,7 +34,6 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.thirdparty.guava.math.Quantiles;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -103,16 +103,20 @@ class ChoiceBench {
         for (int i = 0; i < PROFILES; i++) {
             try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
                 ProfileTable few = profile(graph, runner, threads, Optional.empty(), false);
-                double[][] millis = race(runner, best, few.chosen());
+                Rounds rounds =
+                        new Rounds()
+                                .add("best", times -> runner.time(best, 1)[0] / MILLION)
+                                .add("chosen", times -> runner.time(few.chosen(), 1)[0] / MILLION)
+                                .run(FINAL_ROUNDS, 0, 1);
                 double runsOfAll = Math.pow(2, few.partitions().size()) * RUNS_PER_UNION;
                 print(
                         "%-26s %7d %10d %10.3f %10.3f %9.3f %8d %8.1f%n",
                         file.getFileName(),
                         threads,
                         few.partitions().size(),
-                        median(millis[0]),
-                        median(millis[1]),
-                        ratio(millis[1], millis[0]),
+                        rounds.median("best"),
+                        rounds.median("chosen"),
+                        rounds.ratio("chosen", "best"),
                         few.inferences(),
                         100 * few.inferences() / runsOfAll);
             }
@@ -140,30 +144,6 @@ class ChoiceBench {
                 .min(Comparator.comparingLong(entry -> entry.latency().medianNanos()))
                 .orElseThrow()
                 .candidate();
-    }
-
-    private static double[][] race(CandidateRunner runner, Candidate... candidates)
-            throws Exception {
-        double[][] millis = new double[candidates.length][FINAL_ROUNDS];
-        for (int round = 0; round < FINAL_ROUNDS; round++) {
-            for (int i = 0; i < candidates.length; i++) {
-                int which = (i + round) % candidates.length;
-                millis[which][round] = runner.time(candidates[which], 1)[0] / MILLION;
-            }
-        }
-        return millis;
-    }
-
-    private static double ratio(double[] numerators, double[] denominators) {
-        double[] ratios = new double[numerators.length];
-        for (int i = 0; i < ratios.length; i++) {
-            ratios[i] = numerators[i] / denominators[i];
-        }
-        return median(ratios);
-    }
-
-    private static double median(double[] values) {
-        return Quantiles.median().compute(values);
     }
 
     private static void print(String format, Object... arguments) {

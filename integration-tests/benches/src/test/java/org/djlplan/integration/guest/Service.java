@@ -4,6 +4,7 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
+import com.google.gson.JsonObject;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,6 +31,7 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /** A service of one busy thread that runs while another model is measured. */
 final class Service {
@@ -51,7 +53,7 @@ final class Service {
     /**
      * {@code throughput URGENCY WINDOWS SECONDS} prints predictions per second, in turns alone and
      * beside a process that measures; {@code choose FOLDER BUSY} prints how long it takes until a
-     * model is measured in the background, and the choice.
+     * model is measured in the background, and the choice; both as JSON.
      */
     public static void main(String[] args) throws Exception {
         StockInterpreter.loadEngine();
@@ -110,13 +112,18 @@ final class Service {
             Thread measuring = new Thread(() -> measure(runner, all, turn), "measuring");
             measuring.setDaemon(true);
             measuring.start();
+            double[] alone = new double[windows];
+            double[] beside = new double[windows];
             for (int window = 0; window < windows; window++) {
-                double alone = perSecond(seconds);
+                alone[window] = perSecond(seconds);
                 turn.release();
-                double beside = perSecond(seconds);
+                beside[window] = perSecond(seconds);
                 turn.acquire();
-                System.out.println(alone + " " + beside);
             }
+            JsonObject row = new JsonObject();
+            row.addProperty("alone per s", Quantiles.median().compute(alone));
+            row.addProperty("measuring per s", Quantiles.median().compute(beside));
+            System.out.println(row);
         }
     }
 
@@ -144,12 +151,12 @@ final class Service {
         Path file = Files.copy(MEASURED, own.resolve("net.tflite"));
         long start = System.nanoTime();
         long end = start + TimeUnit.MINUTES.toNanos(PATIENCE_MINUTES);
-        try (ZooModel<NDList, NDList> model =
+        ZooModel<NDList, NDList> measured =
                 Planned.load(
                         file,
                         Map.of(
                                 "memplan.threads", "1",
-                                "delegation.profile", "background:500ms"))) {
+                                "delegation.profile", "background:500ms"));
             while (!ModelCopy.hasProfile(file) && System.nanoTime() < end) {
                 if (busy) {
                     predict();
@@ -158,20 +165,17 @@ final class Service {
                     Thread.sleep(10);
                 }
             }
-            System.out.println(model.getName() + " has a profile: " + ModelCopy.hasProfile(file));
-        }
+        measured.close();
         double seconds = (System.nanoTime() - start) / 1e9;
         try (ZooModel<NDList, NDList> model =
                 Planned.load(file, Map.of("memplan.threads", "1", "delegation.profile", "off"))) {
             DelegationReport choice =
                     PlanReport.of(model).flatMap(PlanReport::delegation).orElseThrow();
-            System.out.printf(
-                    "%.0f s: %s, %d of %d operators delegated; %s%n",
-                    seconds,
-                    choice.origin(),
-                    choice.delegatedOperators(),
-                    choice.operators(),
-                    choice.reason());
+            JsonObject row = new JsonObject();
+            row.addProperty("s until it is measured", seconds);
+            row.addProperty("operators", choice.delegatedOperators());
+            row.addProperty("choice", choice.origin() + ": " + choice.reason());
+            System.out.println(row);
         }
     }
 }

@@ -87,20 +87,6 @@ class FailedPlanningTest {
     }
 
     @Test
-    void load_interruptedThread_isPlannedAndStaysInterrupted() throws Exception {
-        Path file = TestModels.built("blaze_face");
-        Model engineModel = Model.newInstance("blaze_face", "TFLite");
-        engineModel.load(file);
-        Thread.currentThread().interrupt();
-        try (ZooModel<NDList, NDList> model = planned(engineModel)) {
-            assertTrue(Thread.interrupted());
-            assertTrue(PlanReport.of(model.getWrappedModel()).orElseThrow().planned());
-        } finally {
-            boolean unused = Thread.interrupted();
-        }
-    }
-
-    @Test
     void load_requiredButUnplannable_failsWithTheReasonAndNoWarning() throws Exception {
         Model engineModel = Model.newInstance("blaze_face", "TFLite");
         engineModel.load(TestModels.built("blaze_face"));

@@ -7,12 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -61,32 +58,6 @@ class MetricsTest {
         return (long) registry.get(name).tags(tags).gauge().value();
     }
 
-    private static double predictions(MeterRegistry registry, boolean planned) {
-        return registry.get("djlplan.predictions")
-                .tags("engine", "TFLite", "planned", "" + planned)
-                .functionCounter()
-                .count();
-    }
-
-    @Test
-    void bindTo_plannedModel_metersFollowIt() throws Exception {
-        MeterRegistry registry = new SimpleMeterRegistry();
-        try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of())) {
-            new PlanMetrics(model).bindTo(registry);
-            predict(model, 3);
-
-            PlanReport report = PlanReport.of(model).orElseThrow();
-            assertTrue(report.plan().arenaBytes() > 0, report.toString());
-            assertEquals(
-                    report.plan().arenaBytes(),
-                    gauge(registry, "djlplan.arena.bytes", "model", model.getName()));
-            assertEquals(report.plan().inputOutputBytes(), gauge(registry, "djlplan.io.bytes"));
-            assertEquals(3, predictions(registry, true));
-            assertEquals(0, predictions(registry, false));
-            assertTrue(registry.find("djlplan.delegation").gauges().isEmpty());
-        }
-    }
-
     @Test
     void bindTo_modelUnreachable_modelIsCollected() throws Exception {
         MeterRegistry registry = new SimpleMeterRegistry();
@@ -118,33 +89,8 @@ class MetricsTest {
         }
     }
 
-    @Test
-    void bindTo_stockModel_hasNoMeters() throws Exception {
-        MeterRegistry registry = new SimpleMeterRegistry();
-        try (ZooModel<NDList, NDList> model = Planned.loadStock(MODEL)) {
-            new PlanMetrics(model).bindTo(registry);
-            assertTrue(registry.getMeters().isEmpty());
-        }
-    }
-
     private static double interpreterWaits(MeterRegistry registry) {
         return registry.get("djlplan.wait").tag("cause", "INTERPRETERS").functionTimer().count();
-    }
-
-    @Test
-    void bindTo_modelsOfOneName_haveMetersOfTheirOwn() throws Exception {
-        MeterRegistry registry = new SimpleMeterRegistry();
-        try (ZooModel<NDList, NDList> one = Planned.load(MODEL, Map.of());
-                ZooModel<NDList, NDList> two = Planned.load(MODEL, Map.of())) {
-            new PlanMetrics(one, "blue").bindTo(registry);
-            new PlanMetrics(two, "green").bindTo(registry);
-            predict(two, 2);
-            assertEquals(0, predictions(registry, "blue"));
-            assertEquals(2, predictions(registry, "green"));
-
-            new PlanMetrics(two, "blue").bindTo(registry);
-            assertEquals(2, predictions(registry, "blue"), "of the model that was bound last");
-        }
     }
 
     @Test
@@ -167,13 +113,6 @@ class MetricsTest {
             assertEquals(1, registry.get("djlplan.arena.bytes").gauges().size());
         }
         PlannedModels.closeUnused(Thread.currentThread().getContextClassLoader());
-    }
-
-    private static double predictions(MeterRegistry registry, String id) {
-        return registry.get("djlplan.predictions")
-                .tags("id", id, "planned", "true")
-                .functionCounter()
-                .count();
     }
 
     @Test
@@ -233,32 +172,6 @@ class MetricsTest {
     }
 
     @Test
-    void flightRecorder_recording_hasPredictions() throws Exception {
-        Path file = folder.resolve("flight.jfr");
-        String name;
-        try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of());
-                Recording recording = new Recording()) {
-            name = model.getName();
-            recording.enable("djlplan.Prediction").withThreshold(Duration.ZERO);
-            predict(model, 1);
-            recording.start();
-            predict(model, 3);
-            recording.stop();
-            recording.dump(file);
-        }
-        List<RecordedEvent> events =
-                RecordingFile.readAllEvents(file).stream()
-                        .filter(e -> e.getEventType().getName().equals("djlplan.Prediction"))
-                        .toList();
-        assertEquals(3, events.size());
-        for (RecordedEvent event : events) {
-            assertEquals(name, event.getString("model"));
-            assertEquals("TFLite", event.getString("engine"));
-            assertFalse(event.getDuration().isZero());
-        }
-    }
-
-    @Test
     void flightRecorder_delegatedModel_recordsServingChoice() throws Exception {
         Path file = folder.resolve("flight.jfr");
         PlanReport report;
@@ -307,21 +220,6 @@ class MetricsTest {
         for (RecordedEvent wait : waits) {
             assertEquals("WORKERS", wait.getString("lack"));
             assertTrue(wait.getDuration("time").toNanos() >= 1_000_000);
-        }
-    }
-
-    @Test
-    void toJson_plannedModel_hasItsFigures() throws Exception {
-        try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of())) {
-            predict(model, 2);
-            PlanReport report = PlanReport.of(model).orElseThrow();
-            JsonObject json = JsonParser.parseString(report.toJson()).getAsJsonObject();
-            assertEquals("TFLite", json.get("engine").getAsString());
-            JsonObject plan = json.getAsJsonObject("plan");
-            assertEquals(report.plan().arenaBytes(), plan.get("arenaBytes").getAsLong());
-            assertEquals(report.plan().provedMinimal(), plan.get("provedMinimal").getAsBoolean());
-            assertEquals(2, json.getAsJsonObject("predictions").get("total").getAsLong());
-            assertFalse(json.has("budget"), json.toString());
         }
     }
 }

@@ -5,84 +5,78 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.Planned;
-import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.tflite.Probe;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests changes to the file of a loaded model, and unusual locations of the file. */
+/** Tests how a model's file is mapped, and changes to the file of a loaded model. */
 class ModelFileTest {
 
     private static final Path FILE = TestModels.built("blaze_face");
 
     @TempDir Path folder;
 
-    @Test
-    void load_readOnlyFolder_plansAndWritesNothingThere() throws Exception {
-        Path file = Files.copy(FILE, folder.resolve("face.tflite"));
-        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--r--r--"));
-        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("r-xr-xr-x"));
-        try (StockInterpreter stock = new StockInterpreter(file, -1);
-                ZooModel<NDList, NDList> model = Planned.load(file, Map.of());
-                Stream<Path> after = Files.list(folder)) {
-            List<ByteBuffer> inputs = stock.randomInputs(1);
-            assertEquals(stock.run(inputs), Planned.predict(model, inputs, stock.shapes()));
-            assertTrue(PlanReport.of(model).orElseThrow().planned());
-            assertEquals(List.of(file), after.toList());
-        } finally {
-            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+    private static long mappings() throws Exception {
+        try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
+            return maps.filter(line -> line.endsWith("/blaze_face.tflite")).count();
         }
     }
 
+    /** The two models share one mapping, and DJL's own interpreters are closed. */
     @Test
-    void predict_fileReplacedByRename_usesTheOldBytes() throws Exception {
-        Path file = Files.copy(FILE, folder.resolve("model.tflite"));
-        Path other = Files.copy(TestModels.built("chains"), folder.resolve("other"));
-        try (StockInterpreter stock = new StockInterpreter(FILE, -1);
-                ZooModel<NDList, NDList> model = Planned.load(file, Map.of())) {
-            Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
-            assertPredictsAs(stock, model);
-            // A model loaded now is the new one; both models work at the same time.
-            try (StockInterpreter newStock = new StockInterpreter(file, -1);
-                    ZooModel<NDList, NDList> newModel = Planned.load(file, Map.of())) {
-                assertPredictsAs(newStock, newModel);
-                assertPredictsAs(stock, model);
+    void load_sameFileTwice_mapsItOnce() throws Exception {
+        // Java unmaps files of other tests' interpreters only when it collects garbage.
+        Await.until(
+                () -> {
+                    System.gc();
+                    return mappings() == 0;
+                });
+        try (ZooModel<NDList, NDList> one = Planned.load(FILE, Map.of())) {
+            try (ZooModel<NDList, NDList> other = Planned.load(FILE, Map.of())) {
+                assertTrue(PlanReport.of(other).orElseThrow().planned());
+                assertEquals(1, mappings());
             }
-            Files.delete(file);
-            assertPredictsAs(stock, model);
+            assertTrue(PlanReport.of(one).orElseThrow().planned());
+            assertEquals(1, mappings());
         }
+        assertEquals(0, mappings());
     }
 
-    private static void assertPredictsAs(StockInterpreter stock, ZooModel<NDList, NDList> model)
-            throws Exception {
-        List<ByteBuffer> inputs = stock.randomInputs(2);
-        assertEquals(stock.run(inputs), Planned.predict(model, inputs, stock.shapes()));
-        assertTrue(PlanReport.of(model).orElseThrow().planned());
-    }
-
+    /** Runs in a separate JVM with a fixed heap, so that only native memory can grow. */
+    @Tag("long")
     @Test
-    void predict_fileTruncatedInPlace_isAnErrorInsteadOfACrash() throws Exception {
-        assertNoticed("truncate");
+    void loadAndClose_fiveHundredTimes_growsNeitherMemoryNorMappings() throws Exception {
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .options(
+                                "-Xms128m",
+                                "-Xmx128m",
+                                "-XX:+AlwaysPreTouch",
+                                "-XX:+UseSerialGC",
+                                "-Dai.djl.tflite.disable_alternative=true")
+                        .run(Probe.class, "reload", FILE.toString(), "100");
+        assertEquals(0, result.exitCode(), result.err());
+        List<Long> grown = result.out().lines().map(Long::valueOf).toList();
+        assertTrue(grown.get(0) < 16 << 20, "grew by " + grown.get(0) + " bytes");
+        assertTrue(grown.get(1) < 20, "grew by " + grown.get(1) + " mappings");
     }
 
-    @Test
-    void predict_fileOverwrittenInPlace_isAnError() throws Exception {
-        assertNoticed("overwrite");
-    }
-
-    private void assertNoticed(String what) throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"truncate", "overwrite"})
+    void predict_fileChangedInPlace_isAnErrorInsteadOfACrash(String what) throws Exception {
         Path file = Files.copy(FILE, folder.resolve("model.tflite"));
         ChildJvm.Result result = new ChildJvm(folder).run(Probe.class, what, file.toString());
         assertEquals(0, result.exitCode(), result.out() + result.err());

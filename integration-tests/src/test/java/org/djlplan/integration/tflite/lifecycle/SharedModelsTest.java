@@ -20,16 +20,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
@@ -39,7 +32,6 @@ import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.djl.SharedModels;
 import org.djlplan.memplan.internal.thread.Later;
-import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.io.ByteStreams;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
@@ -50,8 +42,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Tests one model that is shared by all callers. */
 class SharedModelsTest {
-
-    private static final int THREADS = 8;
 
     @TempDir Path folder;
     private final SharedModels models = new SharedModels(Duration.ofMillis(20));
@@ -82,44 +72,6 @@ class SharedModelsTest {
         try (StockInterpreter stock = new StockInterpreter(TestModels.built("chains"), 1)) {
             List<ByteBuffer> inputs = stock.randomInputs(seed);
             assertEquals(stock.run(inputs), Planned.predict(model, inputs, stock.shapes()));
-        }
-    }
-
-    @Test
-    void get_manyThreadsAtOnce_loadOnceAndAnswerRightly() throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        try {
-            List<Callable<Model>> tasks = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                int seed = i;
-                tasks.add(
-                        () -> {
-                            ZooModel<NDList, NDList> model = models.get("m", criteria(file));
-                            predict(model, seed);
-                            return model;
-                        });
-            }
-            Set<Model> wrapped = new HashSet<>();
-            List<Model> views = new ArrayList<>();
-            for (Future<Model> each : threads.invokeAll(tasks)) {
-                views.add(each.get());
-                wrapped.add(((ZooModel<?, ?>) each.get()).getWrappedModel());
-            }
-            assertEquals(1, wrapped.size());
-            assertTrue(PlanReport.of(views.get(0)).orElseThrow().planned());
-            views.forEach(Model::close);
-        } finally {
-            threads.shutdownNow();
-        }
-    }
-
-    @Test
-    void close_oneOfTwoTwice_theOtherPredicts() throws Exception {
-        ZooModel<NDList, NDList> one = models.get("m", criteria(file));
-        try (ZooModel<NDList, NDList> other = models.get("m", criteria(file))) {
-            one.close();
-            one.close();
-            predict(other, 1);
         }
     }
 
@@ -328,14 +280,5 @@ class SharedModelsTest {
             thread.setContextClassLoader(own);
         }
         return new WeakReference<>(loader);
-    }
-
-    @Test
-    void plannedModels_get_isShared() throws Exception {
-        try (ZooModel<NDList, NDList> one = PlannedModels.acquire("shared", criteria(file));
-                ZooModel<NDList, NDList> two = PlannedModels.acquire("shared", criteria(file))) {
-            assertSame(one.getWrappedModel(), two.getWrappedModel());
-            one.getWrappedModel().close();
-        }
     }
 }

@@ -4,7 +4,6 @@ import static org.djlplan.integration.torch.lifecycle.Callers.isWorker;
 import static org.djlplan.integration.torch.lifecycle.Callers.onThread;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.inference.Predictor;
@@ -19,7 +18,6 @@ import ai.djl.translate.TranslateException;
 import java.lang.reflect.Field;
 import java.net.URL;
 import java.net.URLClassLoader;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -32,7 +30,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.MDC;
 import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
@@ -45,19 +42,13 @@ import org.slf4j.spi.MDCAdapter;
 @OnEveryDjl
 class CallersContextTest {
 
-    @TempDir Path folder;
-
-    private Runnable resetCache;
-
     @BeforeEach
-    void oneThreadAndNoPlans() {
+    void oneThread() {
         Torch.threads(1);
-        resetCache = Torch.useCache(folder);
     }
 
     @AfterEach
     void everythingIsFreed() {
-        resetCache.run();
         Torch.assertNoArenas();
     }
 
@@ -151,34 +142,6 @@ class CallersContextTest {
                     });
         }
         assertEquals(List.of(false, true), recorded);
-    }
-
-    private static NDArray failing(NDArray x) {
-        if (x.getFloat(0) > 1) {
-            throw new IllegalStateException("as it should");
-        }
-        return x.add(1);
-    }
-
-    @Test
-    void predict_exceptionOnAWorker_hasBothStacks() throws Exception {
-        try (DoingModel<Float, Float> model = DoingModel.of(CallersContextTest::failing, 1)) {
-            assertEquals(2f, model.predict(1f));
-            Throwable cause =
-                    onThread(
-                            () ->
-                                    assertThrows(TranslateException.class, () -> model.predict(2f))
-                                            .getCause());
-            assertEquals(IllegalStateException.class, cause.getClass());
-            List<String> methods =
-                    Arrays.stream(cause.getStackTrace())
-                            .map(StackTraceElement::getMethodName)
-                            .toList();
-            assertEquals("failing", methods.get(0));
-            assertTrue(methods.contains("batchPredict"), methods.toString());
-            // The next prediction works.
-            assertEquals(1f, onThread(() -> model.predict(0f)));
-        }
     }
 
     @Test

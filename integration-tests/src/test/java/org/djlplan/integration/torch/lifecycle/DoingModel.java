@@ -17,7 +17,7 @@ import java.util.function.UnaryOperator;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
 /** A planned model whose block runs a function of the test, on any thread. */
-final class DoingModel<I, O> implements AutoCloseable {
+public final class DoingModel<I, O> implements AutoCloseable {
 
     private final Model model = Model.newInstance("doing", "PyTorch");
     private final Translator<I, O> translator;
@@ -36,7 +36,8 @@ final class DoingModel<I, O> implements AutoCloseable {
     }
 
     /** Returns a model of numbers, whose passes run on this number of workers. */
-    static DoingModel<Float, Float> of(UnaryOperator<NDArray> work, int workers) throws Exception {
+    public static DoingModel<Float, Float> of(UnaryOperator<NDArray> work, int workers)
+            throws Exception {
         return new DoingModel<>(work, new OneNumber(), Map.of("memplan.workers", workers));
     }
 
@@ -82,7 +83,8 @@ final class DoingModel<I, O> implements AutoCloseable {
         return model.newPredictor(translator);
     }
 
-    O predict(I input) throws TranslateException {
+    /** Predicts once, with a predictor of its own. */
+    public O predict(I input) throws TranslateException {
         try (Predictor<I, O> predictor = newPredictor()) {
             return predictor.predict(input);
         }

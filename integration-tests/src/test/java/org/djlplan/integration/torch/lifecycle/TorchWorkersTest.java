@@ -1,9 +1,6 @@
 package org.djlplan.integration.torch.lifecycle;
 
-import static org.djlplan.integration.torch.lifecycle.Callers.onThread;
-import static org.djlplan.integration.torch.lifecycle.Callers.onThreads;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,37 +8,25 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
-import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.TranslatorContext;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
-import org.djlplan.integration.torch.ModelInputs;
-import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
-import org.djlplan.integration.torch.TorchScriptModel;
-import org.djlplan.integration.torch.TorchScriptModels;
-import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledForJreRange;
-import org.junit.jupiter.api.condition.JRE;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -53,48 +38,14 @@ class TorchWorkersTest {
     private static final int CALLERS = 16;
     private static final int CALLS = 20;
 
-    @TempDir Path folder;
-
-    private Runnable resetCache;
-
     @BeforeEach
-    void oneThreadAndNoPlans() {
+    void oneThread() {
         Torch.threads(1);
-        resetCache = Torch.useCache(folder);
     }
 
     @AfterEach
     void everythingIsFreed() {
-        resetCache.run();
         Torch.assertNoArenas();
-    }
-
-    @Test
-    void predict_manyCallers_sameAnswersAndEveryPredictionIsPlanned() throws Exception {
-        TorchScriptModel script = TorchScriptModels.named("cnn");
-        ModelInputs inputs = script.inputSets().get(0);
-        List<List<Output>> expected = Torch.stock(script.file(), inputs, CALLS);
-        try (ZooModel<NDList, NDList> model =
-                Torch.load(Torch.copy(script, folder), Map.of("memplan.workers", 2))) {
-            assertEquals(expected.get(0), Torch.predict(model, inputs, 0));
-            List<Boolean> right =
-                    onThreads(
-                            CALLERS,
-                            () -> {
-                                Torch.threads(1);
-                                for (int seed = 0; seed < CALLS; seed++) {
-                                    assertEquals(
-                                            expected.get(seed), Torch.predict(model, inputs, seed));
-                                }
-                                return true;
-                            });
-            assertEquals(CALLERS, right.size());
-            PlanReport report = Torch.report(model);
-            assertEquals(1 + CALLERS * CALLS, report.predictions().total());
-            // The recorded prediction.
-            assertEquals(0, report.predictions().unplanned(), report.toString());
-            assertEquals(0, report.predictions().unplannedAllocations());
-        }
     }
 
     /** Calls have several passes; the arena of an earlier pass must be available to others. */
@@ -119,9 +70,9 @@ class TorchWorkersTest {
                 new DoingModel<>(x -> x.mul(2).add(1), large, Map.of("memplan.workers", 2))) {
             List<Float> inputs = List.of(1f, 2f, 3f, 4f);
             List<Float> expected = List.of(3f, 5f, 7f, 9f);
-            onThreads(
+            Threads.all(
                     CALLERS,
-                    () -> {
+                    thread -> {
                         try (Predictor<Float, Float> predictor = model.newPredictor()) {
                             for (int i = 0; i < CALLS; i++) {
                                 assertEquals(expected, predictor.batchPredict(inputs));
@@ -147,9 +98,9 @@ class TorchWorkersTest {
                     return result;
                 };
         try (DoingModel<Float, Float> model = DoingModel.of(work, workers)) {
-            onThreads(
+            Threads.all(
                     CALLERS,
-                    () -> {
+                    thread -> {
                         for (int i = 0; i < CALLS; i++) {
                             assertEquals(2f * i + 1, model.predict((float) i));
                         }
@@ -161,62 +112,23 @@ class TorchWorkersTest {
         assertTrue(own <= workers, used.toString());
     }
 
-    @Test
-    void predict_zeroWorkers_runsOnTheThreadThatCalls() throws Exception {
+    /** It is unknown how a block uses its thread, so by default it runs on the thread of DJL. */
+    @ParameterizedTest
+    @ValueSource(strings = {"memplan.workers=0", "memplan.enabled=true"})
+    void predict_zeroWorkersOrImpureBlockByDefault_runsOnTheThreadThatCalls(String option)
+            throws Exception {
         Set<Thread> used = ConcurrentHashMap.newKeySet();
         UnaryOperator<NDArray> work =
                 x -> {
                     used.add(Thread.currentThread());
                     return x.add(1);
                 };
-        try (DoingModel<Float, Float> model = DoingModel.of(work, 0)) {
-            onThreads(4, () -> model.predict(1f));
-        }
-        assertEquals(4, used.size());
-    }
-
-    /** It is unknown how the block uses its thread, so it runs on the thread that DJL uses. */
-    @Test
-    void predict_impureBlockByDefault_runsOnTheThreadThatCalls() throws Exception {
-        Set<Thread> used = ConcurrentHashMap.newKeySet();
-        UnaryOperator<NDArray> work =
-                x -> {
-                    used.add(Thread.currentThread());
-                    return x.add(1);
-                };
+        String[] parts = option.split("=", 2);
         try (DoingModel<Float, Float> model =
-                new DoingModel<>(work, new DoingModel.OneNumber(), Map.of())) {
-            onThreads(4, () -> model.predict(1f));
+                new DoingModel<>(work, new DoingModel.OneNumber(), Map.of(parts[0], parts[1]))) {
+            Threads.all(4, thread -> model.predict(1f));
         }
         assertEquals(4, used.size());
-    }
-
-    /** A virtual thread may continue on another native thread in the middle of a pass. */
-    @Test
-    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "Java 17 has no virtual threads")
-    void predict_virtualThreads_runOnWorkersAndArePlanned() throws Exception {
-        TorchScriptModel script = TorchScriptModels.named("cnn");
-        ModelInputs inputs = script.inputSets().get(0);
-        List<List<Output>> expected = Torch.stock(script.file(), inputs, CALLS);
-        try (ZooModel<NDList, NDList> model =
-                Torch.load(Torch.copy(script, folder), Map.of("memplan.workers", 2))) {
-            assertEquals(expected.get(0), Torch.predict(model, inputs, 0));
-            ExecutorService pool =
-                    (ExecutorService)
-                            Executors.class
-                                    .getMethod("newVirtualThreadPerTaskExecutor")
-                                    .invoke(null);
-            List<Future<List<Output>>> running = new ArrayList<>();
-            for (int seed = 0; seed < CALLS; seed++) {
-                int own = seed;
-                running.add(pool.submit(() -> Torch.predict(model, inputs, own)));
-            }
-            for (int seed = 0; seed < CALLS; seed++) {
-                assertEquals(expected.get(seed), running.get(seed).get());
-            }
-            pool.shutdown();
-            assertEquals(0, Torch.report(model).predictions().unplanned());
-        }
     }
 
     /** One model predicts in the forward pass of another, with one worker for both. */
@@ -232,37 +144,9 @@ class TorchWorkersTest {
                         }
                     };
             try (DoingModel<Float, Float> outer = DoingModel.of(work, 1)) {
-                List<Float> answers = onThreads(4, () -> outer.predict(1f));
+                List<Float> answers = Threads.all(4, thread -> outer.predict(1f));
                 assertEquals(List.of(12f, 12f, 12f, 12f), answers);
             }
-        }
-    }
-
-    @Test
-    void predict_callerIsInterrupted_answersAndLeavesItInterrupted() throws Exception {
-        CountDownLatch began = new CountDownLatch(1);
-        CountDownLatch release = new CountDownLatch(1);
-        UnaryOperator<NDArray> work =
-                x -> {
-                    if (x.getFloat(0) > 1) {
-                        began.countDown();
-                        await(release);
-                    }
-                    return x.add(1);
-                };
-        try (DoingModel<Float, Float> model = DoingModel.of(work, 1)) {
-            assertEquals(2f, model.predict(1f));
-            FutureTask<Boolean> caller =
-                    new FutureTask<>(
-                            () ->
-                                    model.predict(2f) == 3f
-                                            && Thread.currentThread().isInterrupted());
-            Thread thread = new Thread(caller);
-            thread.start();
-            began.await();
-            thread.interrupt();
-            release.countDown();
-            assertTrue(caller.get());
         }
     }
 
@@ -352,9 +236,9 @@ class TorchWorkersTest {
                         });
         try (DoingModel<Float, Float> model =
                 new DoingModel<>(x -> x.add(1), translator, Map.of("memplan.maxPredictions", 2))) {
-            onThreads(
+            Threads.all(
                     CALLERS,
-                    () -> {
+                    thread -> {
                         for (int i = 0; i < CALLS; i++) {
                             assertEquals(2f, model.predict(1f));
                             assertThrows(TranslateException.class, () -> model.predict(-1f));
@@ -382,28 +266,7 @@ class TorchWorkersTest {
                 new DoingModel<>(x -> x.add(1), translator, Map.of("memplan.maxPredictions", 1))) {
             self.add(model);
             assertEquals(4f, model.predict(3f));
-            assertEquals(List.of(4f, 4f), onThreads(2, () -> model.predict(3f)));
+            assertEquals(List.of(4f, 4f), Threads.all(2, thread -> model.predict(3f)));
         }
-    }
-
-    @Test
-    void predict_sameThreadEachTime_staysInPlace() throws Exception {
-        Set<Thread> used = ConcurrentHashMap.newKeySet();
-        UnaryOperator<NDArray> work =
-                x -> {
-                    used.add(Thread.currentThread());
-                    return x.add(1);
-                };
-        onThread(
-                () -> {
-                    try (DoingModel<Float, Float> model = DoingModel.of(work, 7)) {
-                        for (int i = 0; i < CALLS; i++) {
-                            assertEquals(2f, model.predict(1f));
-                        }
-                    }
-                    assertSame(Thread.currentThread(), used.iterator().next());
-                    return null;
-                });
-        assertEquals(1, used.size());
     }
 }

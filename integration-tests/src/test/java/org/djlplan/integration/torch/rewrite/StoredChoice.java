@@ -87,11 +87,6 @@ public final class StoredChoice {
         }
 
         @Override
-        public boolean trusted() {
-            return true;
-        }
-
-        @Override
         public Map<String, String> facts() {
             return model.facts();
         }

@@ -1,0 +1,111 @@
+package org.djlplan.integration.bench;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.djlplan.integration.bench.Turns.Way;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Services with several models, stock and planned: a light model beside a large one; one model with
+ * more and more callers; and models that one request needs together. {@code
+ * -Ddjlplan.bench.seconds=N} measures each for so long.
+ */
+@Tag("djl-current")
+@Tag("bench")
+class GateBench {
+
+    private static final String SECONDS = System.getProperty("djlplan.bench.seconds", "3");
+    private static final Path MODELS = Path.of("models").toAbsolutePath();
+
+    /** Until Java's compilers are done, they compete with fast predictions for the cores. */
+    private static final int LONG_WARM_UP_SECONDS = 15;
+
+    @TempDir Path folder;
+
+    /** Returns the settings of a model and its callers. */
+    private static List<String> model(String file, String inputs, int callers, int pause) {
+        return List.of(
+                "file=" + MODELS.resolve(file),
+                "inputs=" + inputs,
+                "callers=" + callers,
+                "pause=" + pause);
+    }
+
+    private static List<List<String>> large(int callers) {
+        return List.of(
+                model("torchscript/resnet50.pt", "image/one", callers, 0),
+                model("onnx/ch_PP-OCRv4_det_infer.onnx", "f1x3x320x320", callers, 0),
+                model("hand_landmark_full.tflite", "f1x224x224x3", callers, 0));
+    }
+
+    private static List<List<String>> light() {
+        return List.of(
+                model("torchscript/tiny_text.pt", "i1x32", 1, 20),
+                model("onnx/ch_ppocr_mobile_v2.0_cls_infer.onnx", "f1x3x48x192", 1, 20),
+                model("embedding_model.tflite", "f1x76x32x1", 1, 20));
+    }
+
+    @SafeVarargs
+    private void print(String name, int warmUpSeconds, List<String>... models) throws Exception {
+        try (Turns turns = new Turns(folder, 1)) {
+            List<Way> ways = new ArrayList<>();
+            for (String way : List.of("stock", "planned")) {
+                List<String> settings = new ArrayList<>();
+                settings.add("seconds=" + SECONDS);
+                settings.add("warmUp=" + warmUpSeconds);
+                for (List<String> model : models) {
+                    settings.addAll(model);
+                    if (model.get(0).endsWith(".tflite")) {
+                        settings.add("delegation.enabled=false");
+                    }
+                }
+                ways.add(
+                        Cases.way(way, way, settings.toArray(String[]::new))
+                                .jvm(Cases::withOnnxRuntime));
+            }
+            turns.compare(name, ways);
+        }
+    }
+
+    @Test
+    void printLightBesideLarge() throws Exception {
+        for (int callers : new int[] {1, 8, 64}) {
+            for (List<String> large : large(callers)) {
+                for (List<String> light : light()) {
+                    print("beside", 2, large, light);
+                }
+            }
+        }
+    }
+
+    @Test
+    void printOneModel() throws Exception {
+        for (int callers : new int[] {1, 2, 8, 64}) {
+            List<String> text = model("torchscript/tiny_text.pt", "text/log_normal", callers, 0);
+            print("texts", LONG_WARM_UP_SECONDS, text);
+        }
+        for (int callers : new int[] {1, 64}) {
+            print("images", 2, model("torchscript/resnet50.pt", "image/one", callers, 0));
+        }
+    }
+
+    @Test
+    void printPipelines() throws Exception {
+        int callers = 8;
+        print("faces", 2, model("pnet.tflite", "f1x80x60x3", callers, 0));
+        print(
+                "sound",
+                2,
+                model("melspectrogram.tflite", "f1x1760", callers, 0),
+                model("embedding_model.tflite", "f1x76x32x1", callers, 0));
+        print(
+                "ocr",
+                2,
+                model("onnx/ch_PP-OCRv4_det_infer.onnx", "f1x3x320x320", callers, 0),
+                model("onnx/ch_ppocr_mobile_v2.0_cls_infer.onnx", "f1x3x48x192", callers, 0),
+                model("onnx/ch_PP-OCRv4_rec_infer.onnx", "f1x3x48x320", callers, 0));
+    }
+}

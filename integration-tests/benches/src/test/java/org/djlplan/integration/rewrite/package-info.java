@@ -1,2 +1,0 @@
-/** Benchmarks of rewritten TorchScript models. */
-package org.djlplan.integration.rewrite;

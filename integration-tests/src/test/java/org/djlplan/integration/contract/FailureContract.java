@@ -1,0 +1,148 @@
+package org.djlplan.integration.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.NoBatchifyTranslator;
+import ai.djl.translate.TranslateException;
+import ai.djl.translate.TranslatorContext;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.PlannedModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.errors.InputTooLargeException;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.thirdparty.guava.base.Throwables;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A prediction that fails throws a clear error, and later ones are as if it had not been. */
+interface FailureContract extends Contract {
+
+    /** Returns inputs of a wrong shape, rank, type or number. */
+    private List<NDList> wrongInputs(ModelCase each, NDManager manager) {
+        List<NDList> all = new ArrayList<>();
+        for (ModelInputs inputs : engine().wrongInputs()) {
+            all.add(inputs.create(manager, 1));
+        }
+        all.add(new NDList(each.inputs(manager, 0).head(), each.inputs(manager, 0).head()));
+        all.add(new NDList());
+        return all;
+    }
+
+    /** Predicts, and returns the kind of the error and the first line of its message. */
+    private static String error(Predictor<NDList, NDList> predictor, NDList inputs) {
+        TranslateException e =
+                assertThrows(TranslateException.class, () -> predictor.predict(inputs));
+        Throwable cause = Throwables.getRootCause(e);
+        return cause.getClass()
+                + ": "
+                + String.valueOf(cause.getMessage()).lines().findFirst().orElse("");
+    }
+
+    @Test
+    default void predict_wrongInputs_failsAndServesTheNext(@TempDir Path folder) throws Exception {
+        ModelCase each = engine().models(folder).get(0);
+        List<ByteBuffer> expected = each.stock(1).get(0);
+        try (ZooModel<NDList, NDList> stock = each.loadStock();
+                ZooModel<NDList, NDList> model = each.load();
+                Predictor<NDList, NDList> ofStock = stock.newPredictor();
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = engine().newManager()) {
+            for (NDList wrong : wrongInputs(each, manager)) {
+                String error = error(predictor, wrong);
+                // DJL's own engine for TensorFlow Lite takes wrong inputs without an error.
+                if (engine() != EngineCase.TFLITE) {
+                    assertEquals(error(ofStock, wrong), error);
+                }
+                assertEquals(expected, each.predict(predictor, 0));
+            }
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            assertTrue(report.planned(), report.toString());
+            assertEquals(0, PlannedModels.pools().arenas().inUse());
+        }
+    }
+
+    /** Fails before or after the model runs, when that is asked for. */
+    final class FailingTranslator implements NoBatchifyTranslator<NDList, NDList> {
+
+        static final IllegalStateException FAILURE = new IllegalStateException("as it should");
+
+        private boolean before;
+        private boolean after;
+
+        @Override
+        public NDList processInput(TranslatorContext context, NDList inputs) {
+            if (before) {
+                throw FAILURE;
+            }
+            return inputs;
+        }
+
+        @Override
+        public NDList processOutput(TranslatorContext context, NDList outputs) {
+            if (after) {
+                throw FAILURE;
+            }
+            return outputs;
+        }
+    }
+
+    @Test
+    default void predict_translatorFails_hasItsErrorAndServesTheNext(@TempDir Path folder)
+            throws Exception {
+        ModelCase each = engine().models(folder).get(0);
+        List<ByteBuffer> expected = each.stock(1).get(0);
+        FailingTranslator translator = new FailingTranslator();
+        PlannedTranslatorFactory factory = PlannedTranslatorFactory.wrap(translator);
+        try (ZooModel<NDList, NDList> model =
+                each.criteria()
+                        .optTranslatorFactory(
+                                each.with(factory, Map.of("memplan.maxPredictions", 1)))
+                        .build()
+                        .loadModel()) {
+            for (int i = 0; i < 6; i++) {
+                translator.before = i % 3 == 0;
+                translator.after = i % 3 == 1;
+                if (i % 3 == 2) {
+                    assertEquals(expected, each.predict(model, 0));
+                } else {
+                    TranslateException e =
+                            assertThrows(TranslateException.class, () -> each.predict(model, 0));
+                    assertSame(FailingTranslator.FAILURE, e.getCause());
+                }
+            }
+            assertEquals(0, PlannedModels.pools().arenas().inUse());
+            assertEquals(0, PlannedModels.pools().workers().busy());
+        }
+    }
+
+    @Test
+    default void limitInputBytes_largerInputs_areRefused(@TempDir Path folder) throws Exception {
+        ModelCase each = engine().models(folder).get(0);
+        List<ByteBuffer> expected = each.stock(1).get(0);
+        try (ZooModel<NDList, NDList> model = each.load();
+                NDManager manager = engine().newManager()) {
+            PlanHandle handle = PlanHandle.of(model).orElseThrow();
+            long bytes = each.inputs(manager, 0).head().toByteBuffer().remaining();
+            handle.limitInputBytes(bytes - 1);
+            TranslateException e =
+                    assertThrows(TranslateException.class, () -> each.predict(model, 0));
+            assertInstanceOf(InputTooLargeException.class, Throwables.getRootCause(e));
+            handle.limitInputBytes(bytes);
+            assertEquals(expected, each.predict(model, 0));
+        }
+    }
+}
