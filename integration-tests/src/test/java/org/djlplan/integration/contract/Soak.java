@@ -15,6 +15,9 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BiFunction;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.memplan.report.PlanReport;
@@ -69,6 +72,7 @@ final class Soak {
     private static final class Slot {
         private final Answers answers;
         private final ZooModel<NDList, NDList> loaded;
+        private final ReadWriteLock lock = new ReentrantReadWriteLock();
         private volatile boolean closed;
 
         Slot(Answers answers, ZooModel<NDList, NDList> loaded) {
@@ -142,7 +146,14 @@ final class Soak {
                 Answers next = answers.get(random.nextInt(answers.size()));
                 close(slots.getAndSet(place, load(next, random)));
             } else {
-                predict(slots.get(place), random);
+                Slot slot = slots.get(place);
+                Lock lock = slot.answers.model().engine().predicting(slot.lock);
+                lock.lock();
+                try {
+                    predict(slot, random);
+                } finally {
+                    lock.unlock();
+                }
             }
             if (keptNow.get() > MOST_KEPT || random.nextInt(8) == 0) {
                 release();
@@ -158,17 +169,19 @@ final class Soak {
     }
 
     private void close(Slot slot) {
+        slot.lock.writeLock().lock();
         slot.closed = true;
         PlanReport.of(slot.loaded)
                 .ifPresent(report -> unplanned.addAndGet((int) report.predictions().unplanned()));
         slot.loaded.close();
+        slot.lock.writeLock().unlock();
     }
 
     private void predict(Slot slot, Random random) {
         ModelCase model = slot.answers.model();
         int seed = random.nextInt(slot.answers.bySeed().size());
         List<ByteBuffer> expected = slot.answers.bySeed().get(seed);
-        boolean interrupted = random.nextInt(100) == 0;
+        boolean interrupted = false;
         NDManager manager = model.engine().newManager();
         try (Predictor<NDList, NDList> predictor = slot.loaded.newPredictor()) {
             NDList inputs = model.inputs(manager, seed);
@@ -177,7 +190,8 @@ final class Soak {
                 manager.close();
                 return;
             }
-            if (interrupted) {
+            if (random.nextInt(100) == 0) {
+                interrupted = true;
                 Thread.currentThread().interrupt();
             }
             NDList outputs = predictor.predict(inputs);

@@ -11,18 +11,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Tests that djl-plan's arrays answer as PyTorch's do, or reject the call. The normal build makes
- * one call in {@value #PART}; {@code -Pmodels} makes all of them.
- */
+/** Tests that djl-plan's arrays answer as PyTorch's do, or reject the call. */
 @Tag("djl-current")
 class ArraysReferenceTest {
 
     private static final Pattern TOTAL = Pattern.compile("(\\d+) same, 0 wrong\\R*$");
-
-    private static final int PART = 16;
-
-    private static final boolean THOROUGH = Boolean.getBoolean("djlplan.thorough");
 
     @TempDir Path folder;
 
@@ -33,13 +26,12 @@ class ArraysReferenceTest {
     @Test
     @Tag("long")
     void calls_besidePyTorchAndAlone_answerAsPyTorchOrAreRefused() throws Exception {
-        String part = THOROUGH ? "1" : Integer.toString(PART);
-        ChildJvm.Running beside = jvm().start(ArraysReferenceProgram.class, part);
+        ChildJvm.Running beside = jvm().start(ArraysReferenceProgram.class);
         ChildJvm.Running alone =
                 jvm().options("-Dai.djl.tflite.disable_alternative=true")
-                        .start(ArraysReferenceProgram.class, part);
-        require(beside.result(), THOROUGH ? 15_000 : 15_000 / PART);
-        require(alone.result(), THOROUGH ? 10_000 : 10_000 / PART);
+                        .start(ArraysReferenceProgram.class);
+        require(beside.result(), 20_000);
+        require(alone.result(), 10_000);
     }
 
     private ChildJvm jvm() {

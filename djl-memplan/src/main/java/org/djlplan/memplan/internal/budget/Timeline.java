@@ -27,8 +27,7 @@ public final class Timeline {
      */
     record Outcome(long nanos, long slowNanos, long loadedBytes) implements Comparable<Outcome> {
 
-        static final Outcome WORST =
-                new Outcome(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
+        static final Outcome WORST = new Outcome(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
 
         private static final int SLOWER = 2;
 

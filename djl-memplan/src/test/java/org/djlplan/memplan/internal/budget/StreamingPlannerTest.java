@@ -172,8 +172,7 @@ class StreamingPlannerTest {
 
     @Property(tries = 300)
     void plan_anyBudget_isValidAndTheSameAgain(
-            @ForAll("problems") StreamingProblem problem,
-            @ForAll @IntRange(max = 60) int morePages)
+            @ForAll("problems") StreamingProblem problem, @ForAll @IntRange(max = 60) int morePages)
             throws BudgetTooSmallException {
         long budgetBytes = StreamingPlanner.leastBudgetBytes(problem) + morePages * PAGE;
         StreamingPlan plan = plan(problem, budgetBytes);

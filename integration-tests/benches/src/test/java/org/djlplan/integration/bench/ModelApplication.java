@@ -281,7 +281,9 @@ public final class ModelApplication {
         row.addProperty("p50 ms", sorted.length == 0 ? -1 : sorted[sorted.length / 2] / MEGA);
         row.addProperty(
                 "p99 ms", sorted.length == 0 ? -1 : sorted[sorted.length * 99 / 100] / MEGA);
-        if (number("seconds", 0) == 0) {
+        // The sequences of several callers depend on which caller gets which request.
+        boolean decodes = settings.get("inputs").equals("decoder") && number("callers", 1) > 1;
+        if (number("seconds", 0) == 0 && !decodes) {
             row.addProperty(Turns.OUTPUTS, outputs.get());
         }
         delegated().ifPresent(served -> row.addProperty("delegated", served));

@@ -24,7 +24,7 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  * Compares alternatives that take turns, each in a fresh JVM, and prints a table: the median of
  * each figure, half its range in percent, and its ratio to the first alternative. A JVM prints its
  * figures as a JSON object, or several if it has several rows. Figures may be texts; {@value
- * #OUTPUTS} must be equal in all JVMs of a case.
+ * #OUTPUTS} are equal in all JVMs of a case, unless a delegate runs operators.
  *
  * <p>{@code -Ddjlplan.bench.fresh=N} starts N JVMs of each alternative, {@code
  * -Ddjlplan.bench.case=NAME} runs only the cases whose names begin so.
@@ -169,7 +169,7 @@ public final class Turns implements AutoCloseable {
                         printFigure(row, key, runs, first);
                     }
                     boolean same = runs.stream().allMatch(run -> equal(run, first.get(0), OUTPUTS));
-                    print(same ? "%n" : "  OTHER OUTPUTS%n");
+                    print(same ? "%n" : "  other outputs%n");
                 });
     }
 

@@ -157,14 +157,14 @@ final class Service {
                         Map.of(
                                 "memplan.threads", "1",
                                 "delegation.profile", "background:500ms"));
-            while (!ModelCopy.hasProfile(file) && System.nanoTime() < end) {
-                if (busy) {
-                    predict();
-                } else {
-                    // The measurement has the machine to itself in this case.
-                    Thread.sleep(10);
-                }
+        while (!ModelCopy.hasProfile(file) && System.nanoTime() < end) {
+            if (busy) {
+                predict();
+            } else {
+                // The measurement has the machine to itself in this case.
+                Thread.sleep(10);
             }
+        }
         measured.close();
         double seconds = (System.nanoTime() - start) / 1e9;
         try (ZooModel<NDList, NDList> model =
