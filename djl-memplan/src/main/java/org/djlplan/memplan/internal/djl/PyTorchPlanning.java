@@ -311,7 +311,10 @@ final class PyTorchPlanning {
         Gate gate = Gate.shared();
         return memory.streamsWeights()
                 ? WorkerForward.ofTorch(
-                        pass, gate.lane(1, PoolReport.Cause.ARENAS), Optional.empty(), gate::ownPlace)
+                        pass,
+                        gate.lane(1, PoolReport.Cause.ARENAS),
+                        Optional.empty(),
+                        gate::ownPlace)
                 : WorkerForward.ofTorch(
                         pass,
                         gate.lane(),

@@ -9,9 +9,8 @@ import org.djlplan.memplan.internal.thread.Later;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Page-aligned memory for one inference at a time, or for several whose allocations are placed
- * online. Not thread-safe: the lock of its pool guards everything except its size, which has a lock
- * of its own.
+ * Page-aligned memory for one inference at a time. Not thread-safe: the lock of its pool guards
+ * everything except its size, which has a lock of its own.
  *
  * <p>If the arena shrinks, memory beyond its new size is returned to the system in the background,
  * a slice at a time. If an inference needs a larger arena meanwhile, the arena grows again between
@@ -51,15 +50,12 @@ public final class Arena {
     /** Changes under {@link #sizing} only. */
     private volatile long bytes;
 
-    private boolean joinable;
-
     /** Only inferences without planned places leave arrays behind. */
     private boolean mayHoldArrays;
 
     /** The part that is mapped; guarded by {@link #sizing}. */
     private long mappedBytes;
 
-    private boolean abandoned;
     private boolean outdated;
     private boolean freed;
 
@@ -236,33 +232,17 @@ public final class Arena {
         return reach.last;
     }
 
-    /** Returns whether further inferences without planned places may use it at the same time. */
-    boolean joinable() {
-        return joinable && !abandoned;
+    /** Notes that inferences without planned places use it from now on. */
+    void mayHoldArrays() {
+        mayHoldArrays = true;
     }
 
-    /** Sets whether the inferences that use it from now on have no planned places. */
-    void setJoinable(boolean without) {
-        joinable = without;
-        mayHoldArrays |= without;
-    }
-
-    /** Returns whether the arena is freed after its last use. */
-    boolean abandoned() {
-        return abandoned;
-    }
-
-    /** Marks the arena to be freed after its last use. */
-    void abandon() {
-        abandoned = true;
-    }
-
-    /** Sets whether it is trimmed to the known needs when its last lease ends. */
+    /** Sets whether it is trimmed to the known needs when its lease ends. */
     void setOutdated(boolean trimmed) {
         outdated = trimmed;
     }
 
-    /** Returns whether it is trimmed to the known needs when its last lease ends. */
+    /** Returns whether it is trimmed to the known needs when its lease ends. */
     boolean outdated() {
         return outdated;
     }

@@ -4,12 +4,10 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.thirdparty.guava.collect.Iterables;
@@ -23,10 +21,10 @@ import org.djlplan.thirdparty.guava.collect.Iterables;
  * the largest need that is known in advance. When the last model is closed, all idle arenas are
  * freed.
  *
- * <p>An inference that knows its size has its arena for itself. Arrays that outlive their inference
- * may stay in an arena: later inferences of unknown size allocate around them, and others get
- * another arena. Overlapping inferences of unknown size share one arena if that is worthwhile: the
- * arena then holds as much memory as they all use at one moment, not the sum of their peaks.
+ * <p>Each inference has its arena for itself: if overlapping ones shared an arena, each would often
+ * get memory that another core has just written, which takes up to 1.4 times as long. Arrays that
+ * outlive their inference may stay in an arena: later inferences of unknown size allocate around
+ * them, and others get another arena.
  */
 public final class ArenaPool {
 
@@ -34,11 +32,6 @@ public final class ArenaPool {
 
     /** The need if it is unknown. A known need is larger. */
     private static final long ANY = 1;
-
-    /**
-     * Smaller arenas are not shared, because the savings do not justify a lock at each allocation.
-     */
-    static final long WORTH_SHARING_BYTES = 4L << 20;
 
     /**
      * After this many leases without an overlap, the next lease is assumed not to overlap either.
@@ -51,7 +44,6 @@ public final class ArenaPool {
     /** The last used arena comes first, so that of equal arenas always the same one is used. */
     private final List<Arena> idle = new ArrayList<>();
 
-    /** One entry per lease; a shared arena has several entries. */
     private final List<Arena> leased = new ArrayList<>();
 
     /** Number of leases since two were open at once, at most {@link #ALONE}. */
@@ -81,12 +73,11 @@ public final class ArenaPool {
     public ArenaMetric metric() {
         lock.lock();
         try {
-            Set<Arena> used = new LinkedHashSet<>(leased);
             long bytes = 0;
-            for (Arena arena : Iterables.concat(idle, used)) {
+            for (Arena arena : Iterables.concat(idle, leased)) {
                 bytes += arena.bytes();
             }
-            return new ArenaMetric(idle.size() + used.size(), bytes, used.size());
+            return new ArenaMetric(idle.size() + leased.size(), bytes, leased.size());
         } finally {
             lock.unlock();
         }
@@ -165,8 +156,8 @@ public final class ArenaPool {
         }
 
         /**
-         * Returns an arena that no other inference uses until the lease is closed; inferences of
-         * unknown size may share one. Empty if this need is closed.
+         * Returns an arena that no other inference uses until the lease is closed; empty if this
+         * need is closed.
          *
          * @throws NoArenaException if there is no memory for one
          */
@@ -279,16 +270,14 @@ public final class ArenaPool {
 
         /**
          * Closes the lease of an arena in which arrays stay, so that plans get another arena. The
-         * pool drops it, and it is freed with the last of these arrays, once no lease of it is
-         * open.
+         * pool drops it, and it is freed with the last of these arrays.
          */
         public void abandon() {
             lock.lock();
             try {
                 if (!closed) {
                     end();
-                    arena.abandon();
-                    freeUnlessLeased();
+                    arena.free();
                 }
             } finally {
                 lock.unlock();
@@ -300,12 +289,6 @@ public final class ArenaPool {
             leased.remove(arena);
         }
 
-        private void freeUnlessLeased() {
-            if (!leased.contains(arena)) {
-                arena.free();
-            }
-        }
-
         /** Returns whether memory of the arena is to be returned to the system. */
         private boolean giveBack(long reachedBytes) {
             if (closed) {
@@ -313,27 +296,21 @@ public final class ArenaPool {
             }
             end();
             OptionalLong keep = arena.note(reachedBytes, need.keeping);
-            boolean last = !leased.contains(arena);
-            if (arena.abandoned() || needs.isEmpty()) {
-                arena.abandon();
-                freeUnlessLeased();
+            if (needs.isEmpty()) {
+                arena.free();
                 return false;
             }
-            if (last) {
-                idle.add(0, arena);
-                if (arena.outdated()) {
-                    arena.setOutdated(false);
-                    keep = OptionalLong.of(0);
-                }
+            idle.add(0, arena);
+            if (arena.outdated()) {
+                arena.setOutdated(false);
+                keep = OptionalLong.of(0);
             }
             return keep.isPresent() && arena.shrink(Math.max(keep.getAsLong(), neededBytes()));
         }
     }
 
     private Lease take(Need need, long bytes) {
-        Optional<Arena> shared = bytes == ANY ? takeLeased() : Optional.empty();
-        Arena arena = shared.isPresent() ? shared.get() : takeIdle(bytes, bytes == ANY);
-        return lend(need, arena, bytes);
+        return lend(need, takeIdle(bytes, bytes == ANY), bytes);
     }
 
     private Lease lend(Need need, Arena arena, long bytes) {
@@ -343,18 +320,6 @@ public final class ArenaPool {
         }
         leased.add(arena);
         return new Lease(need, bytes, arena);
-    }
-
-    /** Returns an arena that other inferences use, if sharing it is worthwhile. */
-    private Optional<Arena> takeLeased() {
-        Optional<Arena> shared =
-                leased.stream()
-                        .filter(arena -> arena.joinable() && arena.bytes() >= WORTH_SHARING_BYTES)
-                        .findFirst();
-        if (shared.isPresent()) {
-            passOverIdle();
-        }
-        return shared;
     }
 
     /**
@@ -374,14 +339,14 @@ public final class ArenaPool {
      * Returns the smallest idle arena that is large enough; otherwise the largest one grows, or is
      * replaced by a new one. Leases that do not overlap all use the largest.
      *
-     * @param joinable whether inferences of unknown size may join; others need an arena that
-     *     contains no arrays
+     * @param online whether allocations are placed online, around arrays that are in the arena;
+     *     others need an arena that contains no arrays
      */
-    private Arena takeIdle(long bytes, boolean joinable) {
-        long wanted = joinable || sinceOverlap == ALONE ? ANY : Arena.roundedBytes(bytes);
+    private Arena takeIdle(long bytes, boolean online) {
+        long wanted = online || sinceOverlap == ALONE ? ANY : Arena.roundedBytes(bytes);
         Optional<Arena> best = Optional.empty();
         for (Arena arena : idle) {
-            if ((joinable || arena.isEmpty())
+            if ((online || arena.isEmpty())
                     && (best.isEmpty() || fitsBetter(arena.bytes(), best.get().bytes(), wanted))) {
                 best = Optional.of(arena);
             }
@@ -394,7 +359,9 @@ public final class ArenaPool {
             }
         }
         Arena arena = best.isPresent() ? best.get() : create(bytes);
-        arena.setJoinable(joinable);
+        if (online) {
+            arena.mayHoldArrays();
+        }
         return arena;
     }
 

@@ -97,7 +97,6 @@ class ArenaPoolTest {
                 try (Lease lease = need.lease(bytes)) {
                     assertTrue(lease.arena().bytes() >= bytes);
                     assertTrue(arena == null || arena == lease.arena());
-                    assertFalse(lease.arena().joinable(), "nobody else may use it");
                     arena = lease.arena();
                 }
             }
@@ -320,33 +319,23 @@ class ArenaPoolTest {
     }
 
     @Test
-    void lease_largeArenaOfOnesThatKnowNoSize_isSharedByThemOnly() {
-        try (Need any = pool.announceAny();
-                Need known = pool.announce(SMALL)) {
-            reach(any, ArenaPool.WORTH_SHARING_BYTES);
+    void lease_overlapping_eachHasItsArena() {
+        try (Need any = pool.announceAny()) {
+            reach(any, LARGE);
             Lease first = leased(any);
             Lease second = leased(any);
-            Arena shared = first.arena();
-            assertEquals(shared, second.arena());
-            Lease planned = leased(known);
-            assertFalse(shared.equals(planned.arena()));
-            assertEquals(2, pool.metric().arenas());
-            first.close(SMALL);
+            assertFalse(first.arena().equals(second.arena()));
             assertEquals(2, pool.metric().leased());
-            Lease third = leased(any);
-            assertEquals(shared, third.arena());
+            first.close(SMALL);
             second.close(SMALL);
-            third.close(SMALL);
-            planned.close(SMALL);
             assertEquals(0, pool.metric().leased());
-            assertEquals(2, pool.metric().arenas());
         }
     }
 
     @Test
     void tryLeaseAlone_noOtherLease_doesNotShareTheArena() {
         try (Need any = pool.announceAny()) {
-            reach(any, ArenaPool.WORTH_SHARING_BYTES);
+            reach(any, 4L << 20);
             Lease alone = any.tryLeaseAlone(5L << 20).orElseThrow();
             assertTrue(alone.arena().bytes() >= 5L << 20);
             assertEquals(Optional.empty(), any.tryLeaseAlone(64));
@@ -369,50 +358,6 @@ class ArenaPoolTest {
                 leased(any).close();
             }
             any.tryLeaseAlone(64).orElseThrow().close();
-        }
-    }
-
-    @Test
-    void lease_smallArenaOfOnesThatKnowNoSize_isNotShared() {
-        try (Need any = pool.announceAny()) {
-            reach(any, ArenaPool.WORTH_SHARING_BYTES / 2);
-            Lease first = leased(any);
-            Lease second = leased(any);
-            assertFalse(first.arena().equals(second.arena()));
-            first.close();
-            second.close();
-        }
-    }
-
-    @Test
-    void abandon_sharedArena_isFreedWithItsLastLeaseAndSharedNoMore() {
-        try (Need any = pool.announceAny()) {
-            reach(any, ArenaPool.WORTH_SHARING_BYTES);
-            Lease first = leased(any);
-            Lease second = leased(any);
-            first.abandon();
-            assertEquals(1, memory.liveCount());
-            Lease third = leased(any);
-            assertFalse(second.arena().equals(third.arena()));
-            second.close();
-            assertEquals(1, memory.liveCount());
-            third.close();
-        }
-    }
-
-    @Test
-    void lease_oneIsIdleWhileAnotherIsShared_theIdleOneGivesItsMemoryBack() throws Exception {
-        try (Need any = pool.announceAny()) {
-            reach(any, 2 * ArenaPool.WORTH_SHARING_BYTES);
-            Lease first = leased(any);
-            Lease other = any.lease(ArenaPool.WORTH_SHARING_BYTES);
-            other.close();
-            for (int i = 0; i < 100; i++) {
-                leased(any).close(2 * ArenaPool.WORTH_SHARING_BYTES);
-            }
-            Await.until(() -> !memory.trims().isEmpty());
-            assertEquals(List.of(Arena.roundedBytes(0)), memory.trims());
-            first.close();
         }
     }
 

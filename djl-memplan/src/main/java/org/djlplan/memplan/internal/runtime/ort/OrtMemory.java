@@ -25,9 +25,9 @@ import org.djlplan.memplan.report.PlanReport;
 
 /**
  * The memory of one ONNX Runtime model's predictions. Each allocation of a prediction gets the
- * lowest free place in an arena; overlapping predictions share one. Allocations that are known to
- * outlive their prediction, such as outputs, come from the engine's allocator. Without an arena a
- * prediction uses only the engine's allocator.
+ * lowest free place in its arena. Allocations that are known to outlive their prediction, such as
+ * outputs, come from the engine's allocator. Without an arena a prediction uses only the engine's
+ * allocator.
  *
  * <p>With a budget, predictions run one at a time, in the model's own arena. A prediction fails if
  * it needs more than the budget leaves beside the weights.
