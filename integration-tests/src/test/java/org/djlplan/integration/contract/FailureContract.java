@@ -85,7 +85,7 @@ interface FailureContract extends Contract {
     /** Fails before or after the model runs, when that is asked for. */
     final class FailingTranslator implements NoBatchifyTranslator<NDList, NDList> {
 
-        static final IllegalStateException FAILURE = new IllegalStateException("as it should");
+        private final IllegalStateException failure = new IllegalStateException("as it should");
 
         private boolean before;
         private boolean after;
@@ -93,7 +93,7 @@ interface FailureContract extends Contract {
         @Override
         public NDList processInput(TranslatorContext context, NDList inputs) {
             if (before) {
-                throw FAILURE;
+                throw failure;
             }
             return inputs;
         }
@@ -101,7 +101,7 @@ interface FailureContract extends Contract {
         @Override
         public NDList processOutput(TranslatorContext context, NDList outputs) {
             if (after) {
-                throw FAILURE;
+                throw failure;
             }
             return outputs;
         }
@@ -128,7 +128,7 @@ interface FailureContract extends Contract {
                 } else {
                     TranslateException e =
                             assertThrows(TranslateException.class, () -> each.predict(model, 0));
-                    assertSame(FailingTranslator.FAILURE, e.getCause());
+                    assertSame(translator.failure, e.getCause());
                 }
             }
             assertEquals(0, PlannedModels.pools().arenas().inUse());

@@ -172,9 +172,12 @@ interface LifecycleContract extends Contract {
                             });
             assertTrue(predicted.await(60, TimeUnit.SECONDS));
             lock.writeLock().lock();
-            closing.set(true);
-            model.close();
-            lock.writeLock().unlock();
+            try {
+                closing.set(true);
+                model.close();
+            } finally {
+                lock.writeLock().unlock();
+            }
             int sum = right.get(60, TimeUnit.SECONDS).stream().mapToInt(count -> count).sum();
             assertTrue(sum >= 4, sum + " predictions");
             everythingIsFreed();

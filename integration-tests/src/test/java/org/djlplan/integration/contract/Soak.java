@@ -170,11 +170,15 @@ final class Soak {
 
     private void close(Slot slot) {
         slot.lock.writeLock().lock();
-        slot.closed = true;
-        PlanReport.of(slot.loaded)
-                .ifPresent(report -> unplanned.addAndGet((int) report.predictions().unplanned()));
-        slot.loaded.close();
-        slot.lock.writeLock().unlock();
+        try {
+            slot.closed = true;
+            PlanReport.of(slot.loaded)
+                    .ifPresent(
+                            report -> unplanned.addAndGet((int) report.predictions().unplanned()));
+            slot.loaded.close();
+        } finally {
+            slot.lock.writeLock().unlock();
+        }
     }
 
     private void predict(Slot slot, Random random) {

@@ -57,6 +57,7 @@ class PlaceholderTest {
     @TempDir Path folder;
 
     /** A model and the shapes of its inputs for a given length. */
+    @SuppressWarnings("ImmutableEnumChecker") // The functions have no state.
     private enum Case {
         WINDOW(
                 n -> List.of(List.of(1, n, n + 2, 3)),

@@ -106,10 +106,10 @@ final class RefusedFiles extends OperatorFiles {
         ByteBuffer content = ByteBuffer.allocate(20).order(ByteOrder.LITTLE_ENDIAN);
         content.asIntBuffer().put(numbers);
         Operand text = constant(Form.of(ElementType.STRING, elements), content);
-        Operand unused = data(floats(1));
+        Operand first = data(floats(1));
         Operand both =
                 file -> {
-                    unused.applyAsInt(file);
+                    int unused = first.applyAsInt(file);
                     return text.applyAsInt(file);
                 };
         Form truths = Form.of(ElementType.BOOL, elements);

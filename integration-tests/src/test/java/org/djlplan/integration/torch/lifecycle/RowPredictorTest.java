@@ -282,7 +282,8 @@ class RowPredictorTest {
             FunctionTimer batches =
                     registry.get("djlplan.rows.batches").tag("model", "model").functionTimer();
             assertEquals(3, batches.count());
-            assertEquals(figures.predictNanos(), batches.totalTime(TimeUnit.NANOSECONDS), 1);
+            assertEquals(
+                    (double) figures.predictNanos(), batches.totalTime(TimeUnit.NANOSECONDS), 1);
         }
     }
 

@@ -48,7 +48,7 @@ class LivenessTrapsTest {
                         call ->
                                 manager ->
                                         new NDList(
-                                                manager.arange(0f, shape.size(), 1f)
+                                                manager.arange(0f, (float) shape.size(), 1f)
                                                         .mul(call + 1)
                                                         .sin()
                                                         .reshape(shape)))

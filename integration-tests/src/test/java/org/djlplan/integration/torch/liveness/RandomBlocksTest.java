@@ -49,7 +49,7 @@ class RandomBlocksTest {
                         call ->
                                 manager -> {
                                     Shape shape = new Shape(call % 6 == 5 ? 40 : 30, 16);
-                                    NDArray numbers = manager.arange(0f, shape.size(), 1f);
+                                    NDArray numbers = manager.arange(0f, (float) shape.size(), 1f);
                                     return new NDList(numbers.mul(call + 1).sin().reshape(shape));
                                 })
                 .toList();

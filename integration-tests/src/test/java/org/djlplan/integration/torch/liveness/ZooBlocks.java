@@ -80,7 +80,7 @@ enum ZooBlocks {
             long[] dimensions = shape.getShape().clone();
             dimensions[0] = batch;
             Shape actual = new Shape(dimensions);
-            NDArray numbers = manager.arange(0f, actual.size(), 1f).sin().reshape(actual);
+            NDArray numbers = manager.arange(0f, (float) actual.size(), 1f).sin().reshape(actual);
             inputs.add(this == BERT ? numbers.gt(0).toType(DataType.INT64, true) : numbers.mul(2));
         }
         return inputs;

@@ -15,15 +15,12 @@ import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.report.WeightIo;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class StreamedWeightsTest {
-
-    private static final PredictionKind KIND = new PredictionKind(ImmutableList.of(), 1);
 
     @TempDir private Path folder;
     private StreamedWeights weights;
