@@ -40,6 +40,7 @@ final class RequestInputs {
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     /** The kinds of inputs: what they are, and a shape that is typical. */
+    @SuppressWarnings("ImmutableEnumChecker") // shapes do not change
     private enum Kind {
         /** 1 to 8 rows of 5 to 256 tokens. */
         TEXT(1, 128),

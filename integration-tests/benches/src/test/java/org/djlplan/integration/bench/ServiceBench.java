@@ -11,6 +11,7 @@ import org.djlplan.integration.bench.Scatter.Axis;
 import org.djlplan.integration.bench.Scatter.Point;
 import org.djlplan.integration.bench.Turns.Way;
 import org.djlplan.integration.support.RealModels;
+import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -107,7 +108,8 @@ class ServiceBench {
     void printFirstPredictions() throws Exception {
         try (Turns turns = new Turns(folder, 20)) {
             for (String name : MODELS) {
-                for (String wait : System.getProperty("djlplan.bench.pauses", "0,3").split(",")) {
+                for (String wait :
+                        Splitter.on(',').split(System.getProperty("djlplan.bench.pauses", "0,3"))) {
                     String[] settings = model(turns, name, "requests=15", "wait=" + wait);
                     List<JsonObject> unused = turns.run(ours("blocking", settings));
                     turns.compare(

@@ -206,15 +206,16 @@ class LatencyBench {
                 (model, all) -> {
                     print("%-34s", model.getFileName());
                     for (Player player : players) {
+                        boolean isFirst = player.name.equals(given[0].name);
                         print(
-                                player == given[0] ? " %14.3f" : " %14.4f",
-                                player == given[0]
-                                        ? median(all.stream().map(r -> r.median(player.name)))
-                                        : median(
-                                                all.stream()
-                                                        .map(
-                                                                r ->
-                                                                        r.ratio(
+                                isFirst ? " %14.3f" : " %14.4f",
+                                median(
+                                        all.stream()
+                                                .map(
+                                                        r ->
+                                                                isFirst
+                                                                        ? r.median(player.name)
+                                                                        : r.ratio(
                                                                                 player.name,
                                                                                 given[0].name))));
                     }
