@@ -40,8 +40,8 @@
  * loaders share the library that the first one loaded, because libtorch can have only one
  * allocator.
  */
-enum { DJLPLAN_ABI = 10 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 10, "NativeLoader.ABI");
+enum { DJLPLAN_ABI = 11 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 11, "NativeLoader.ABI");
 DJLPLAN_API int djlplan_abi(void);
 
 enum djlplan_status {

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.report;
 
 import java.util.Map;
+import org.djlplan.thirdparty.guava.collect.Maps;
 
 /**
  * The resources that all planned models of a process share, at one moment.
@@ -20,7 +21,7 @@ public record PoolReport(
         Map<Cause, Waits> waitsByCause) {
 
     public PoolReport {
-        waitsByCause = Map.copyOf(waitsByCause);
+        waitsByCause = Maps.immutableEnumMap(waitsByCause);
     }
 
     /** Returns all waits of predictions, since the start. */

@@ -50,7 +50,7 @@ public final class Arena {
     /** Changes under {@link #sizing} only. */
     private volatile long bytes;
 
-    /** Only inferences without planned places leave arrays behind. */
+    /** Plans of TensorFlow Lite leave no arrays behind. */
     private boolean mayHoldArrays;
 
     /** The part that is mapped; guarded by {@link #sizing}. */
@@ -232,7 +232,7 @@ public final class Arena {
         return reach.last;
     }
 
-    /** Notes that inferences without planned places use it from now on. */
+    /** Notes that inferences use it that may leave arrays behind. */
     void mayHoldArrays() {
         mayHoldArrays = true;
     }
@@ -284,7 +284,16 @@ public final class Arena {
 
     /** Returns whether no array of an earlier prediction is in it. */
     boolean isEmpty() {
-        return !mayHoldArrays || !memory.inUse(address);
+        if (!mayHoldArrays) {
+            return true;
+        }
+        // A slice that is being returned to the system counts as a block.
+        sizing.lock();
+        try {
+            return !memory.inUse(address);
+        } finally {
+            sizing.unlock();
+        }
     }
 
     /**

@@ -184,7 +184,9 @@ public final class ArenaPool {
                 if (closed || !leased.isEmpty() || sinceOverlap < ALONE) {
                     return Optional.empty();
                 }
-                return Optional.of(lend(this, takeIdle(atLeastBytes, false), bytes));
+                Arena arena = takeIdle(atLeastBytes, false);
+                arena.mayHoldArrays();
+                return Optional.of(lend(this, arena, bytes));
             } finally {
                 lock.unlock();
             }

@@ -3,8 +3,8 @@ package org.djlplan.memplan.internal.runtime;
 import java.time.Duration;
 
 /**
- * How long an arena that grows keeps memory that predictions do not use. If no prediction runs for
- * half a second, only the memory of the last one is kept, and after ten seconds nothing.
+ * How long an arena keeps memory that predictions do not use. If no prediction runs for half a
+ * second, only the memory of the last one is kept, and after ten seconds nothing.
  */
 public enum Keeping {
 

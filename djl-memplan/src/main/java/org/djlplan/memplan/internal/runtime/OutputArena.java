@@ -120,8 +120,8 @@ public final class OutputArena {
     }
 
     private static void trimLater(Arena trimmed, long keep) {
-        if (trimmed.shrink(keep)) {
-            trimmed.trimLater();
-        }
+        // Even if it does not shrink: blocks beyond its size may have been freed since it shrank.
+        boolean unused = trimmed.shrink(keep);
+        trimmed.trimLater();
     }
 }

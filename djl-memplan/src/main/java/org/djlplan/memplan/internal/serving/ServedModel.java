@@ -94,16 +94,19 @@ public final class ServedModel implements TfLiteModel {
             throws IOException, UnplannableException {
         try {
             OpenModel model = OpenModel.of(file);
-            InterpreterFactory factory;
+            Optional<FirstChoice> choice = Optional.empty();
             FirstChoice first;
+            ServedModel served;
             try {
-                factory = factory(model, planner, delegation);
+                InterpreterFactory factory = factory(model, planner, delegation);
                 first = FirstChoice.of(model, factory, delegation, options.threads());
+                choice = Optional.of(first);
+                served = new ServedModel(model, factory, first, delegation, options);
             } catch (UnplannableException | RuntimeException | Error e) {
+                choice.flatMap(FirstChoice::probe).ifPresent(ModelInterpreter::close);
                 model.close();
                 throw e;
             }
-            ServedModel served = new ServedModel(model, factory, first, delegation, options);
             try {
                 served.start(first);
                 if (delegation.isPresent()) {

@@ -146,12 +146,14 @@ final class RecurringPlans implements AutoCloseable {
         }
 
         private Optional<TorchPrediction> online(InputSizes sizes) {
+            boolean hadPlan = plan().isPresent();
             boolean records = beginRecording();
             Optional<TorchPrediction> begun = Optional.empty();
             try {
                 begun =
                         arenas.begin(
-                                records, (run, failed) -> endOnline(run, failed, records, sizes));
+                                records,
+                                (run, failed) -> endOnline(run, failed, records, hadPlan, sizes));
             } finally {
                 if (records && begun.isEmpty()) {
                     setPending(false);
@@ -171,11 +173,19 @@ final class RecurringPlans implements AutoCloseable {
         }
 
         private AllocationWatch.Outcome endOnline(
-                AllocationWatch.Run run, boolean failed, boolean records, InputSizes sizes) {
+                AllocationWatch.Run run,
+                boolean failed,
+                boolean records,
+                boolean hadPlan,
+                InputSizes sizes) {
             Optional<AllocationTrace> trace =
                     records && !failed ? run.recorded() : Optional.empty();
             AllocationWatch.Outcome outcome = run.finish();
             tally.online(sizes, outcome.counters());
+            if (!hadPlan && plan().isPresent()) {
+                // It began before the plan, and later ones need less.
+                tally.replan();
+            }
             noteWaste(outcome.isWasteful());
             if (trace.isPresent()) {
                 tally.recorded();

@@ -56,11 +56,11 @@ final class TorchArenas implements AutoCloseable {
      */
     Optional<TorchPrediction> begin(boolean recorded, Ending ending) {
         return begin(
-                        need.tryLease(),
-                        arena -> watch.fit(arena, recorded),
-                        recorded || empty,
-                        ending)
-                .map(begun -> new TorchPrediction(begun.run, begun::end));
+                need.tryLease(),
+                arena -> watch.fit(arena, recorded),
+                recorded || empty,
+                ending,
+                () -> {});
     }
 
     /**
@@ -71,18 +71,11 @@ final class TorchArenas implements AutoCloseable {
     Optional<TorchPrediction> beginOneOff() {
         pool.freeIdle();
         return begin(
-                        need.tryLease(),
-                        arena -> watch.fit(arena, false),
-                        empty,
-                        (run, failed) -> run.finish())
-                .map(
-                        begun ->
-                                new TorchPrediction(
-                                        begun.run,
-                                        failed -> {
-                                            begun.end(failed);
-                                            pool.trimIdle();
-                                        }));
+                need.tryLease(),
+                arena -> watch.fit(arena, false),
+                empty,
+                (run, failed) -> run.finish(),
+                pool::trimIdle);
     }
 
     /**
@@ -93,8 +86,7 @@ final class TorchArenas implements AutoCloseable {
      */
     Optional<TorchPrediction> beginAlone(
             long bytes, Function<Arena, Optional<AllocationWatch.Run>> replay, Ending ending) {
-        return begin(need.tryLeaseAlone(bytes), replay, true, ending)
-                .map(begun -> new TorchPrediction(begun.run, begun::end));
+        return begin(need.tryLeaseAlone(bytes), replay, true, ending, () -> {});
     }
 
     /**
@@ -103,20 +95,26 @@ final class TorchArenas implements AutoCloseable {
      *
      * @param start begins the run
      * @param needsPlaces whether later predictions have plans, whose places must be free
+     * @param afterwards runs when the lease is over
      */
-    private Optional<Begun> begin(
+    private Optional<TorchPrediction> begin(
             Optional<ArenaPool.Lease> lease,
             Function<Arena, Optional<AllocationWatch.Run>> start,
             boolean needsPlaces,
-            Ending ending) {
+            Ending ending,
+            Runnable afterwards) {
         if (lease.isEmpty()) {
             return Optional.empty();
         }
         Optional<AllocationWatch.Run> run = Optional.empty();
-        Optional<Begun> begun = Optional.empty();
+        Optional<TorchPrediction> begun = Optional.empty();
         try {
             run = start.apply(lease.get().arena());
-            begun = run.map(started -> new Begun(started, lease.get(), needsPlaces, ending));
+            begun =
+                    run.map(
+                            started ->
+                                    new Begun(started, lease.get(), needsPlaces, ending, afterwards)
+                                            .prediction());
         } finally {
             if (begun.isEmpty()) {
                 run.ifPresent(AllocationWatch.Run::abandon);
@@ -133,17 +131,28 @@ final class TorchArenas implements AutoCloseable {
         private final ArenaPool.Lease lease;
         private final boolean needsPlaces;
         private final Ending ending;
+        private final Runnable afterwards;
         private final NativeLoader.Use use = NativeLoader.hold();
 
-        Begun(AllocationWatch.Run run, ArenaPool.Lease lease, boolean needsPlaces, Ending ending) {
+        Begun(
+                AllocationWatch.Run run,
+                ArenaPool.Lease lease,
+                boolean needsPlaces,
+                Ending ending,
+                Runnable afterwards) {
             this.run = run;
             this.lease = lease;
             this.needsPlaces = needsPlaces;
             this.ending = ending;
+            this.afterwards = afterwards;
+        }
+
+        TorchPrediction prediction() {
+            return new TorchPrediction(run, this::end);
         }
 
         /** Ends the run and returns its arena, even if there is no memory for the outcome. */
-        void end(boolean failed) {
+        private void end(boolean failed) {
             try (use) {
                 AllocationWatch.Outcome outcome = ending.end(run, failed);
                 if (needsPlaces && outcome.escaped() > 0) {
@@ -152,9 +161,11 @@ final class TorchArenas implements AutoCloseable {
                     lease.close(outcome.reachedBytes());
                 }
             } catch (RuntimeException | Error e) {
-                lease.close(0);
+                // Arrays, or the run itself, may still be in the arena.
+                lease.abandon();
                 trouble.accept(e);
             }
+            afterwards.run();
         }
     }
 
