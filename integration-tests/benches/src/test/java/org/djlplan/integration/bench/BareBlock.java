@@ -41,7 +41,7 @@ public final class BareBlock extends AbstractBlock {
             boolean training,
             PairList<String, Object> params) {
         Shape shape = inputs.head().getShape();
-        if (last.isPresent() && !last.get().equals(shape)) {
+        if (!last.equals(Optional.of(shape))) {
             interpreter.resize(Ints.toArray(Longs.asList(shape.getShape())));
         }
         last = Optional.of(shape);

@@ -86,18 +86,18 @@ class FirstRowBench {
     /** Returns a class path without folders, which an archive of classes requires. */
     private List<String> jars(String djl) throws IOException {
         boolean current = djl.equals("0.35.1");
-        List<String> path = new ArrayList<>();
-        for (String entry : ChildJvm.ownClassPath()) {
-            Path file = Path.of(entry);
-            if (Files.isDirectory(file)) {
-                path.add(jar(file).toString());
-            } else if (current) {
-                path.add(entry);
-            }
-        }
+        List<String> entries = new ArrayList<>(ChildJvm.ownClassPath());
+        // An empty entry is the current folder.
+        entries.removeIf(String::isEmpty);
         if (!current) {
+            entries.removeIf(entry -> !Files.isDirectory(Path.of(entry)));
             String others = Files.readString(Path.of("target", "djl", djl + ".txt")).strip();
-            path.addAll(Splitter.on(File.pathSeparator).splitToList(others));
+            entries.addAll(Splitter.on(File.pathSeparator).splitToList(others));
+        }
+        List<String> path = new ArrayList<>();
+        for (String entry : entries) {
+            Path file = Path.of(entry);
+            path.add(Files.isDirectory(file) ? jar(file).toString() : entry);
         }
         return path;
     }
