@@ -132,7 +132,7 @@ class TorchVariableShapesTest {
     }
 
     @Test
-    void predict_largeInputsOnManyThreads_shareOneArena() throws Exception {
+    void predict_largeInputsOnManyThreads_haveAnArenaForEachThatRuns() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(THREADS);
         try (ZooModel<NDList, NDList> stock = TorchScriptModels.named("cnn").loadStock();
                 ZooModel<NDList, NDList> model = Torch.load("cnn", folder)) {
@@ -156,7 +156,9 @@ class TorchVariableShapesTest {
             for (Future<?> each : all) {
                 each.get();
             }
-            assertEquals(1, ArenaPool.shared().metric().arenas());
+            assertTrue(
+                    ArenaPool.shared().metric().arenas()
+                            <= Runtime.getRuntime().availableProcessors());
         } finally {
             pool.shutdown();
         }
