@@ -176,6 +176,7 @@ final class PlannerBench {
                             timed.nanos(),
                             PlanValidator.violations(plan, 1).isEmpty()));
         }
+        long sharedBytes = LowerBounds.sharedObjectBytes(problem.units());
         for (SharedObjectsStrategy each : SharedStrategies.all()) {
             if (each.admits(problem)) {
                 Timed<SharedObjectsPlan> timed = time(() -> each.plan(problem));
@@ -186,7 +187,7 @@ final class PlannerBench {
                                 each.name(),
                                 PlanRun.SHARED_OBJECTS,
                                 plan.totalBytes(),
-                                LowerBounds.sharedObjectBytes(problem.units()),
+                                sharedBytes,
                                 timed.nanos(),
                                 SharedObjectsValidator.violations(plan).isEmpty()));
             }

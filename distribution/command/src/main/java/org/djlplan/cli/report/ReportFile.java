@@ -26,7 +26,7 @@ public final class ReportFile {
     /** The scripts, which share one scope; the last one starts. */
     private static final String SCRIPTS =
             "format dom table theme plans chart dots band map mapview overview delegation budget run"
-                    + " models workers compare study main";
+                    + " models workers compare main";
 
     private static final Pattern PLACE = Pattern.compile("\\{\\{([a-z ]+)}}");
 
@@ -38,8 +38,7 @@ public final class ReportFile {
     /**
      * Returns the page's text, to be written in UTF-8.
      *
-     * @param data a report; an object with two reports to compare in "reports"; or an object with a
-     *     "study" of partitions
+     * @param data a report, or an object with two reports to compare in "reports"
      */
     public static String html(JsonObject data) {
         String style = resource("uplot/uPlot.min.css") + resource("report.css");

@@ -34,7 +34,8 @@ class Plot {
       }
     };
     new ResizeObserver(fit).observe(stage);
-    themeListeners.add(() => this.redraw());
+    const recolour = () => (stage.isConnected ? this.redraw() : themeListeners.delete(recolour));
+    themeListeners.add(recolour);
   }
 
   redraw() {

@@ -68,11 +68,7 @@ function pageOf(data) {
   const { reports } = data;
   const title = reports ? reports.map((report) => shortened(titleOf(report), 40)).join(' and ') : shortened(titleOf(data));
   document.title = `${title} – djl-plan`;
-  const single = !reports && !data.study;
-  document.getElementById('top').append(el('h1', {}, el('bdi', { dir: 'auto' }, title)), ...(single ? [about(data)] : []), themeButton());
-  if (data.study) {
-    return studyView(data.study);
-  }
+  document.getElementById('top').append(el('h1', {}, el('bdi', { dir: 'auto' }, title)), ...(reports ? [] : [about(data)]), themeButton());
   (reports ?? [data]).forEach(prepare);
   return reports ? compareView(reports) : views(data);
 }

@@ -4,14 +4,13 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.djlplan.delegation.internal.partition.Units;
 import org.djlplan.delegation.internal.partition.Units.Unit;
@@ -20,6 +19,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 
 /**
  * The result of one profiling run.
@@ -46,6 +46,11 @@ public record ProfileTable(
 
     public ProfileTable {
         partitions = copy(partitions);
+        Set<Integer> seen = new HashSet<>();
+        partitions.forEach(
+                partition ->
+                        partition.forEach(
+                                each -> checkArgument(each >= 0 && seen.add(each), "%s", each)));
         entries = ImmutableList.copyOf(entries);
         lighter = ImmutableList.copyOf(lighter);
         reason = CharMatcher.javaIsoControl().replaceFrom(reason, ' ');
@@ -109,7 +114,7 @@ public record ProfileTable(
     private static List<SortedSet<Integer>> copy(Collection<? extends SortedSet<Integer>> sets) {
         List<SortedSet<Integer>> copies = new ArrayList<>();
         for (SortedSet<Integer> set : sets) {
-            copies.add(Collections.unmodifiableSortedSet(new TreeSet<>((Collection<Integer>) set)));
+            copies.add(ImmutableSortedSet.copyOf(set));
         }
         return List.copyOf(copies);
     }

@@ -216,6 +216,9 @@ public record Request(
                 || (!operators.isEmpty() && operators.last() >= graph.operators().size())) {
             throw new IOException("a set of operators that the delegate did not offer");
         }
+        if (operators.stream().anyMatch(excluded::contains)) {
+            throw new IOException("an operator that is excluded");
+        }
         // A set is wrong if the delegate unpacks a constant for only some of its readers.
         if (Dataflow.splitsConstants(graph, operators)) {
             throw new IOException("a constant that is unpacked for some of its readers");

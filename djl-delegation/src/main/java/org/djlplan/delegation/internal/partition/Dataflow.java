@@ -73,6 +73,9 @@ public final class Dataflow {
      * other operators or the caller.
      */
     public static boolean splitsConstants(Graph graph, Set<Integer> operators) {
+        if (operators.isEmpty() || operators.size() == graph.operators().size()) {
+            return false;
+        }
         Dataflow flow = of(graph);
         BitSet some = new BitSet();
         operators.forEach(some::set);

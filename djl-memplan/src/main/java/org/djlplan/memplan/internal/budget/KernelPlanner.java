@@ -82,7 +82,8 @@ public final class KernelPlanner {
      * @throws IllegalArgumentException if one of them cannot be delegated
      */
     public Selection measured(SortedSet<Integer> steps, long bytes) {
-        return new Selection(steps, selection.selection(steps).weightBytes(), bytes);
+        long weights = selection.selection(steps).weightBytes();
+        return new Selection(steps, weights, Math.max(weights, bytes));
     }
 
     private long predictedNanos(Selection selected, long arenaBytes) {

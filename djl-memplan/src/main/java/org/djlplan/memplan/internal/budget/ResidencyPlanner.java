@@ -199,7 +199,8 @@ public final class ResidencyPlanner {
             bytesOfPiece.put(use.piece(), use.bytes());
         }
         long all = bytesOfPiece.values().stream().mapToLong(Long::longValue).sum();
-        long rows = lookups.stream().mapToLong(Lookup::bytes).sum();
+        long rows =
+                residents.stream().filter(Resident::isLookup).mapToLong(r -> r.use.bytes()).sum();
         if (all + rows <= windowBytes) {
             return bytesOfPiece;
         }

@@ -15,8 +15,18 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableLongArray;
 public record StepCosts(
         ImmutableLongArray computeNanos, double loadBytesPerNano, long nanosPerLoad) {
 
+    private static final long MOST_NANOS = 1L << 40;
+
     public StepCosts {
-        checkArgument(loadBytesPerNano > 0, "nothing is ever loaded");
+        checkArgument(
+                nanosPerLoad >= 0 && loadBytesPerNano >= 1e-9 && Double.isFinite(loadBytesPerNano),
+                "loads of %s bytes per nanosecond",
+                loadBytesPerNano);
+        // Sums do not overflow.
+        checkArgument(
+                computeNanos.stream().allMatch(nanos -> nanos >= 0 && nanos <= MOST_NANOS),
+                "steps of more than %s ns",
+                MOST_NANOS);
     }
 
     public StepCosts(long[] computeNanos, double loadBytesPerNano, long nanosPerLoad) {

@@ -1,5 +1,7 @@
 package org.djlplan.memplan.internal.budget;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -72,7 +74,9 @@ public final class StreamingPlanner {
     public static StreamingPlan tightest(StreamingProblem problem) {
         Layout layout = new Layout(problem);
         OffsetPlan packed = layout.packed();
-        return layout.tightest(packed, packed.totalBytes());
+        StreamingPlan plan = layout.tightest(packed, packed.totalBytes());
+        checkState(plan.isValid(), "the smallest plan is invalid");
+        return plan;
     }
 
     /**
@@ -121,6 +125,7 @@ public final class StreamingPlanner {
         Optional<StreamingPlan> best =
                 packed.totalBytes() <= budgetBytes
                         ? Optional.of(layout.tightest(packed, budgetBytes))
+                                .filter(StreamingPlan::isValid)
                         : Optional.empty();
         Outcome outcome = best.map(Outcome::of).orElse(Outcome.WORST);
         List<Choice> choices = choices(problem, budgetBytes);

@@ -14,8 +14,8 @@ public enum OptionKey implements Option {
                     + " djl-plan. With delegation on, a TensorFlow Lite model also fails if no choice"
                     + " is verified while it is loaded; for that, `delegation.profile=background`"
                     + " measures as `blocking` does. A TorchScript model is measured only after it"
-                    + " was loaded, so it does not fail for that reason. A cause of the exception is a `NotPlannedException`, which"
-                    + " has the reason"),
+                    + " was loaded, so it does not fail for that reason. A cause"
+                    + " of the exception is a `NotPlannedException`, which has the reason"),
     WORKERS(
             "auto",
             Origin.UP_TO_THE_CORES,

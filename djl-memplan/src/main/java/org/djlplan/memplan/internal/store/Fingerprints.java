@@ -72,7 +72,7 @@ public final class Fingerprints {
         Path folder = cacheFolder.toAbsolutePath();
         KeptFolders folders =
                 new KeptFolders(folder.resolve(FOLDER), folder.resolve("djlplan").resolve(FOLDER));
-        cached = new FolderStore<>(FORMAT, folders, MOST_FILES);
+        cached = new FolderStore<>(FORMAT, folders, MOST_FILES, true);
         this.pages = pages;
     }
 

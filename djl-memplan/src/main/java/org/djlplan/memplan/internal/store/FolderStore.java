@@ -50,12 +50,18 @@ public final class FolderStore<T extends Record> {
     private final Format<T> format;
     private final KeptFolders folders;
     private final int mostFiles;
+    private final boolean quiet;
     private final Set<Path> reported = ConcurrentHashMap.newKeySet();
 
-    FolderStore(Format<T> format, KeptFolders folders, int mostFiles) {
+    /**
+     * @param mostFiles limit of the files of a model
+     * @param quiet whether users need not know where values are stored, or that they are not
+     */
+    FolderStore(Format<T> format, KeptFolders folders, int mostFiles, boolean quiet) {
         this.format = format;
         this.folders = folders;
         this.mostFiles = mostFiles;
+        this.quiet = quiet;
     }
 
     /**
@@ -70,7 +76,7 @@ public final class FolderStore<T extends Record> {
     public static <T extends Record> FolderStore<T> at(
             Format<T> format, Path modelFolder, Path cacheFolder) {
         return new FolderStore<>(
-                format, KeptFolders.at(modelFolder, cacheFolder), KeptFolders.MOST_FILES);
+                format, KeptFolders.at(modelFolder, cacheFolder), KeptFolders.MOST_FILES, false);
     }
 
     /** Returns the intact value that was saved under an equal key, if there is one. */
@@ -202,7 +208,7 @@ public final class FolderStore<T extends Record> {
                             file -> Files.write(file, content, CREATE_NEW, WRITE));
             reported.remove(written.file());
             tidy(written.file().getParent(), key.model());
-            if (written.notBeside().isPresent() && reported.add(folders.beside())) {
+            if (!quiet && written.notBeside().isPresent() && reported.add(folders.beside())) {
                 logger.info(
                         "A {} is stored in {}, not beside the model ({})",
                         format.kind(),
@@ -210,7 +216,9 @@ public final class FolderStore<T extends Record> {
                         reason(written.notBeside().get()));
             }
         } catch (IOException | RuntimeException e) {
-            if (reported.add(folders.cache())) {
+            if (quiet) {
+                logger.debug("The {} of {} cannot be stored", format.kind(), key.model(), e);
+            } else if (reported.add(folders.cache())) {
                 logger.warn(
                         "The {} of {} cannot be stored ({})",
                         format.kind(),

@@ -68,15 +68,6 @@ class AccessibilityTest {
 
     @ParameterizedTest
     @EnumSource
-    void study_isAccessible(Browser.Look look) throws IOException {
-        browser.open(Parts.study(), look);
-
-        assertEquals(List.of(), violations());
-        browser.screenshot("study-" + look);
-    }
-
-    @ParameterizedTest
-    @EnumSource
     void damagedData_isAccessible(Browser.Look look) throws IOException {
         JsonObject nothing = new JsonObject();
         nothing.addProperty("format", 1);

@@ -53,28 +53,6 @@ final class Parts {
                {"budgetBytes": 2097152, "refused": "operator 7 alone needs 2.4 MiB: CONV_2D"}]}}
             """;
 
-    private static final String STUDY =
-            """
-            {"format": 1, "title": "net", "study": {
-             "heading": "net: 12 operators, 2 partitions, threads: 2",
-             "verdict": ["best: all, 40.500 ms", "chosen by a usual run: all"],
-             "sets": [
-              {"set": "CPU kernels", "partitions": [], "whole": true, "medianMillis": 90},
-              {"set": "1 of 2", "partitions": [1], "whole": true, "medianMillis": 110},
-              {"set": "2 of 2", "partitions": [2], "whole": true, "medianMillis": 60},
-              {"set": "a <part> of 2", "partitions": [2], "whole": false},
-              {"set": "all", "partitions": [1, 2], "whole": true, "medianMillis": 40.5}],
-             "partitions": [
-              {"partition": 1, "cpuMillis": 20, "delegateMillis": 40},
-              {"partition": 2, "cpuMillis": 30, "delegateMillis": 10}],
-             "tfLiteFirstN": [{"set": "1 of 2"}, {"set": "all"}],
-             "best": {"set": "all", "medianMillis": 40.5},
-             "chosen": {"set": "all", "medianMillis": 40.5},
-             "tables": [{"title": "Partitions", "heading": ["", "operators", "CPU", "note"],
-              "rows": [["1", "4", "20.000 ms", "predicts best"]],
-              "notes": ["Spearman's rank correlation."]}]}}
-            """;
-
     private Parts() {}
 
     /** Returns a report with all parts. */
@@ -100,11 +78,6 @@ final class Parts {
         parts.add("run", GSON.toJsonTree(Map.of("ways", ways)));
         parts.asMap().forEach(report::add);
         return report;
-    }
-
-    /** Returns a study of two partitions, as the study command writes it. */
-    static JsonObject study() {
-        return JsonParser.parseString(STUDY).getAsJsonObject();
     }
 
     private static JsonArray list(int size, IntFunction<?> item) {

@@ -116,28 +116,6 @@ class ViewsTest {
     }
 
     @Test
-    void study_text_hasSetsPartitionsAndTables() throws IOException {
-        browser.open(Parts.study(), Browser.Look.WIDE_LIGHT);
-
-        assertEquals("net", browser.text("#top h1"));
-        assertEquals(
-                List.of(
-                        "The fastest is all with 40.5 ms, of 4 sets.",
-                        "The delegate is quicker for 1 of 2."),
-                browser.texts(".readout"));
-        browser.find(".chart").sendKeys(Keys.ARROW_RIGHT);
-        assertEquals("CPU kernels: 90 ms", browser.text(".readout"));
-        browser.find(".chart").sendKeys(Keys.ARROW_RIGHT);
-        assertEquals("2 of 2: 60 ms", browser.text(".readout"));
-        assertEquals(
-                List.of("1", "4", "20.000 ms", "predicts best"), browser.texts("tbody tr > *"));
-        JsonObject nothing = Parts.study();
-        nothing.getAsJsonObject("study").add("sets", new JsonArray());
-        browser.open(nothing, Browser.Look.NARROW_DARK);
-        assertTrue(browser.text(".empty").contains("No set of partitions was measured"));
-    }
-
-    @Test
     void unknownOperators_haveNoColumn() throws IOException {
         JsonObject report = PlanData.report("network", GeneratedPlans.network(20));
         JsonArray types = report.getAsJsonObject("plan").getAsJsonArray("operators");
