@@ -239,6 +239,7 @@ public record PlanOptions(
     }
 
     private static RequestOptions requests(Map<OptionKey, String> values) {
+        OptionalInt dimensions = positive(values, OptionKey.LIMIT_DIMENSIONS);
         return new RequestOptions(
                 positive(values, OptionKey.MAX_PREDICTIONS),
                 value(
@@ -247,10 +248,7 @@ public record PlanOptions(
                         Long.MAX_VALUE,
                         Quantities::bytes,
                         "a size such as 256MB"),
-                positive(values, OptionKey.LIMIT_DIMENSIONS).stream()
-                        .asLongStream()
-                        .findFirst()
-                        .orElse(Long.MAX_VALUE),
+                dimensions.isPresent() ? dimensions.getAsInt() : Long.MAX_VALUE,
                 positive(values, OptionKey.BATCH_TOKENS));
     }
 

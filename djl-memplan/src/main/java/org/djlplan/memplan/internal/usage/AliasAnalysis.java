@@ -2,6 +2,7 @@ package org.djlplan.memplan.internal.usage;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -101,10 +102,11 @@ public final class AliasAnalysis {
                 analysis.visit(operator);
             }
         }
-        return analysis.classOf.values().stream()
-                .distinct()
-                .map(found -> ImmutableList.sortedCopyOf(found.members))
-                .collect(ImmutableList.toImmutableList());
+        ImmutableList.Builder<ImmutableList<Integer>> classes = ImmutableList.builder();
+        for (AliasClass found : new LinkedHashSet<>(analysis.classOf.values())) {
+            classes.add(ImmutableList.sortedCopyOf(found.members));
+        }
+        return classes.build();
     }
 
     private void visit(Operator operator) {
