@@ -10,9 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.ModelInputs;
@@ -149,15 +146,6 @@ public enum EngineCase {
 
     /** Gives operators that the current thread calls one thread, so that outputs are comparable. */
     void prepareThread() {}
-
-    /**
-     * Returns the lock that a prediction holds so that its model is not closed meanwhile. DJL frees
-     * a TorchScript module under a pass that runs, which ends the JVM, with djl-plan or without;
-     * for other engines the lock keeps nobody out.
-     */
-    Lock predicting(ReadWriteLock ofModel) {
-        return this == PYTORCH ? ofModel.readLock() : new ReentrantLock();
-    }
 
     /** Returns options with which outputs are the reference's bytes. */
     Map<String, Object> options(Map<String, ?> more) {

@@ -31,9 +31,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.Stream;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedModels;
@@ -153,7 +150,6 @@ interface LifecycleContract extends Contract {
         for (int round = 0; round < 9; round++) {
             Map<String, Integer> options = Map.of("memplan.workers", round % 3);
             ZooModel<NDList, NDList> model = each.load(options);
-            ReadWriteLock lock = new ReentrantReadWriteLock();
             AtomicBoolean closing = new AtomicBoolean();
             CountDownLatch predicted = new CountDownLatch(4);
             CompletableFuture<List<Integer>> right =
@@ -164,20 +160,15 @@ interface LifecycleContract extends Contract {
                                             4,
                                             thread ->
                                                     predictUntilClosed(
-                                                            each, model, expected, lock, closing,
+                                                            each, model, expected, closing,
                                                             predicted));
                                 } catch (Exception e) {
                                     throw new AssertionError(e);
                                 }
                             });
             assertTrue(predicted.await(60, TimeUnit.SECONDS));
-            lock.writeLock().lock();
-            try {
-                closing.set(true);
-                model.close();
-            } finally {
-                lock.writeLock().unlock();
-            }
+            closing.set(true);
+            model.close();
             int sum = right.get(60, TimeUnit.SECONDS).stream().mapToInt(count -> count).sum();
             assertTrue(sum >= 4, sum + " predictions");
             everythingIsFreed();
@@ -188,14 +179,11 @@ interface LifecycleContract extends Contract {
             ModelCase each,
             ZooModel<NDList, NDList> model,
             List<ByteBuffer> expected,
-            ReadWriteLock ofModel,
             AtomicBoolean closing,
             CountDownLatch predicted) {
         engine().prepareThread();
         int right = 0;
         while (true) {
-            Lock lock = engine().predicting(ofModel);
-            lock.lock();
             try {
                 assertEquals(expected, each.predict(model, 0));
                 right++;
@@ -203,8 +191,6 @@ interface LifecycleContract extends Contract {
             } catch (TranslateException | RuntimeException e) {
                 assertTrue(closing.get(), () -> "before the close: " + e);
                 return right;
-            } finally {
-                lock.unlock();
             }
         }
     }

@@ -15,9 +15,6 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BiFunction;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.memplan.report.PlanReport;
@@ -72,7 +69,6 @@ final class Soak {
     private static final class Slot {
         private final Answers answers;
         private final ZooModel<NDList, NDList> loaded;
-        private final ReadWriteLock lock = new ReentrantReadWriteLock();
         private volatile boolean closed;
 
         Slot(Answers answers, ZooModel<NDList, NDList> loaded) {
@@ -146,14 +142,7 @@ final class Soak {
                 Answers next = answers.get(random.nextInt(answers.size()));
                 close(slots.getAndSet(place, load(next, random)));
             } else {
-                Slot slot = slots.get(place);
-                Lock lock = slot.answers.model().engine().predicting(slot.lock);
-                lock.lock();
-                try {
-                    predict(slot, random);
-                } finally {
-                    lock.unlock();
-                }
+                predict(slots.get(place), random);
             }
             if (keptNow.get() > MOST_KEPT || random.nextInt(8) == 0) {
                 release();
@@ -169,16 +158,10 @@ final class Soak {
     }
 
     private void close(Slot slot) {
-        slot.lock.writeLock().lock();
-        try {
-            slot.closed = true;
-            PlanReport.of(slot.loaded)
-                    .ifPresent(
-                            report -> unplanned.addAndGet((int) report.predictions().unplanned()));
-            slot.loaded.close();
-        } finally {
-            slot.lock.writeLock().unlock();
-        }
+        slot.closed = true;
+        PlanReport.of(slot.loaded)
+                .ifPresent(report -> unplanned.addAndGet((int) report.predictions().unplanned()));
+        slot.loaded.close();
     }
 
     private void predict(Slot slot, Random random) {

@@ -2,7 +2,6 @@ package org.djlplan.memplan.internal.djl;
 
 import ai.djl.Model;
 import ai.djl.ndarray.NDList;
-import ai.djl.nn.Block;
 import ai.djl.util.PairList;
 import ai.djl.util.Progress;
 import java.io.IOException;
@@ -48,7 +47,6 @@ final class ModelRewriting implements AutoCloseable {
     private static final Duration ENOUGH_TIME = Duration.ofSeconds(3);
 
     private static final String PROFILE = "delegation.profile";
-    private static final String BLOCK = "ai.djl.pytorch.engine.PtSymbolBlock";
 
     private final String name;
     private final DelegationProvider provider;
@@ -101,14 +99,14 @@ final class ModelRewriting implements AutoCloseable {
      * loaded; empty if its options or its engine do not allow that. If the job is pinned to a
      * stored choice, the model is rewritten now.
      *
-     * @param block the engine's block
+     * @param block the engine's block, if its module can be rewritten
      * @param provider chooses; empty if nothing is to be chosen
      * @throws org.djlplan.memplan.spi.UnusableOptionException if the job is pinned to a choice that
      *     is missing
      */
     static Optional<ModelRewriting> of(
             Model model,
-            Block block,
+            Optional<RewrittenBlock> block,
             PlanOptions options,
             Optional<DelegationProvider> provider,
             Optional<Progress> progress) {
@@ -116,26 +114,17 @@ final class ModelRewriting implements AutoCloseable {
         if (provider.isEmpty()
                 || !options.delegationEnabled()
                 || file.isEmpty()
-                || !block.getClass().getName().equals(BLOCK)) {
+                || block.isEmpty()) {
             return Optional.empty();
         }
-        try {
-            RewrittenBlock rewritten = new RewrittenBlock(model, block);
-            ModelRewriting rewriting =
-                    new ModelRewriting(
-                            model, file.get(), rewritten, options, provider.get(), progress);
-            if (rewriting.isPinned()) {
-                rewriting.usePinned();
-            }
-            rewritten.closeWith(rewriting);
-            return Optional.of(rewriting);
-        } catch (ReflectiveOperationException e) {
-            logger.warn(
-                    "{} is not rewritten, because the engine's block is not as expected: {}",
-                    model.getName(),
-                    e.toString());
-            return Optional.empty();
+        ModelRewriting rewriting =
+                new ModelRewriting(
+                        model, file.get(), block.get(), options, provider.get(), progress);
+        if (rewriting.isPinned()) {
+            rewriting.usePinned();
         }
+        block.get().closeWith(rewriting);
+        return Optional.of(rewriting);
     }
 
     private boolean isPinned() {
@@ -192,11 +181,6 @@ final class ModelRewriting implements AutoCloseable {
         }
         // Stock may have been chosen because the machine was busy; it may be quiet now.
         samples = found.candidate().isStock() && !options.getOrDefault(PROFILE, "").equals("off");
-    }
-
-    /** Returns the block's pass with the current module. */
-    InferencePass serving(InferencePass stock) {
-        return block.serving(stock);
     }
 
     /** Returns a pass that copies inputs of the first predictions. */
@@ -306,7 +290,7 @@ final class ModelRewriting implements AutoCloseable {
         return choice;
     }
 
-    /** Cancels background work, waits until the module is not being rewritten, and deletes it. */
+    /** Cancels background work, waits until the module is not being rewritten, and closes it. */
     @Override
     public void close() {
         closed = true;

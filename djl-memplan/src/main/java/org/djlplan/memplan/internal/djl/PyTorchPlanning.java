@@ -213,12 +213,11 @@ final class PyTorchPlanning {
                     .keep(folder(model, block), CacheFolder.get(), key(model, block, mode, loaded));
         }
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
-        if (loaded.isEmpty() && !isImperative(block)) {
-            prepareRewriting(model, block, memory);
-        }
+        Optional<RewrittenBlock> module =
+                loaded.isEmpty() ? RewrittenBlock.of(model, block) : Optional.empty();
+        prepareRewriting(model, module, memory);
         InferencePass stock =
-                rewriting
-                        .map(each -> each.serving(InferencePass.of(block)))
+                module.map(each -> each.serving(InferencePass.of(block)))
                         .orElseGet(() -> InferencePass.of(block));
         InferencePass forward =
                 new PlannedForward(
@@ -254,10 +253,11 @@ final class PyTorchPlanning {
         return planned;
     }
 
-    private void prepareRewriting(Model model, Block block, TorchMemory memory) {
+    private void prepareRewriting(
+            Model model, Optional<RewrittenBlock> module, TorchMemory memory) {
         afterRewriting = memory::forgetPlans;
         try {
-            rewriting = ModelRewriting.of(model, block, options, provider, progress);
+            rewriting = ModelRewriting.of(model, module, options, provider, progress);
         } catch (UnusableOptionException e) {
             // DJL does not close the model.
             memory.close();

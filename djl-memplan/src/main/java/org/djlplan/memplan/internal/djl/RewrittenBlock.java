@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.training.ParameterStore;
+import java.util.Optional;
 import org.djlplan.memplan.internal.rewrite.ModuleInService;
 import org.djlplan.memplan.internal.rewrite.Recipe;
 import org.djlplan.memplan.internal.rewrite.SampleInputs.Frequent;
@@ -15,9 +16,18 @@ import org.djlplan.memplan.internal.rewrite.TorchScriptBlock;
 import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter;
 import org.djlplan.memplan.internal.runtime.torch.TorchMemory;
 import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** A TorchScript block whose module can be rewritten once, while it serves. */
+/**
+ * A TorchScript block whose module can be rewritten once, and closed, while it serves. DJL itself
+ * deletes a module that predictions use, which ends the JVM.
+ */
 final class RewrittenBlock implements AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(RewrittenBlock.class);
+
+    private static final String ENGINES = "ai.djl.pytorch.engine.PtSymbolBlock";
 
     /** libtorch compiles a graph in its second prediction. */
     private static final int WARM_UPS = 3;
@@ -32,15 +42,40 @@ final class RewrittenBlock implements AutoCloseable {
     /**
      * @throws ReflectiveOperationException if the engine's block is not as expected
      */
-    RewrittenBlock(Model model, Block block) throws ReflectiveOperationException {
+    private RewrittenBlock(Model model, Block block) throws ReflectiveOperationException {
         manager = model.getNDManager();
         loaded = TorchScriptBlock.of(block);
         module = new ModuleInService(loaded);
     }
 
+    /**
+     * Returns a block that is closed in place of the engine's; empty if that is not a TorchScript
+     * block, or has other fields than expected.
+     */
+    static Optional<RewrittenBlock> of(Model model, Block block) {
+        if (!block.getClass().getName().equals(ENGINES)) {
+            return Optional.empty();
+        }
+        try {
+            RewrittenBlock rewritten = new RewrittenBlock(model, block);
+            rewritten.closeWith(rewritten);
+            return Optional.of(rewritten);
+        } catch (ReflectiveOperationException e) {
+            logger.warn(
+                    "{} is not rewritten, because the engine's block is not as expected: {}",
+                    model.getName(),
+                    e.toString());
+            return Optional.empty();
+        }
+    }
+
     /** Lets an object be closed in place of the block when the block's manager is closed. */
-    void closeWith(AutoCloseable replacement) throws ReflectiveOperationException {
-        loaded.closeWith(replacement);
+    void closeWith(AutoCloseable replacement) {
+        try {
+            loaded.closeWith(replacement);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Returns the engine's threads for each operator. */
@@ -92,9 +127,9 @@ final class RewrittenBlock implements AutoCloseable {
         }
     }
 
-    /** Deletes the module. No rewriting may run. */
+    /** Deletes the module, once no prediction uses it. No rewriting may run. */
     @Override
     public void close() {
-        loaded.close();
+        module.close();
     }
 }

@@ -10,21 +10,22 @@ import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter;
 import org.djlplan.memplan.internal.thread.Later;
 
 /**
- * The module of a TorchScript model in service. Another module can replace it while predictions
- * run: these keep the old one, which is deleted once none of them uses it. Thread-safe.
+ * The module of a TorchScript model in service. It can be closed, and another module can replace
+ * it, while predictions run: a module is deleted once none of them uses it. Thread-safe.
  */
-public final class ModuleInService {
+public final class ModuleInService implements AutoCloseable {
 
     private final TorchScriptBlock block;
     private volatile Version current = new Version();
+    private volatile boolean closed;
 
     /** The predictions that may use one module. */
     private static final class Version {
 
-        /** One more than the number of predictions, until the module was replaced. */
+        /** One more than the number of predictions, until the module was replaced or closed. */
         private final AtomicInteger uses = new AtomicInteger(1);
 
-        /** Runs when the module was replaced and no prediction uses it any more. */
+        /** Runs when the module was replaced or closed, and no prediction uses it any more. */
         private volatile Runnable end = () -> {};
 
         boolean enter() {
@@ -45,10 +46,17 @@ public final class ModuleInService {
         this.block = block;
     }
 
-    /** Runs a forward pass of the block. */
+    /**
+     * Runs a forward pass of the block.
+     *
+     * @throws IllegalStateException if the model is closed
+     */
     public <T> T run(Supplier<T> pass) {
         Version version = current;
-        while (!version.enter()) {
+        while (closed || !version.enter()) {
+            if (closed) {
+                throw new IllegalStateException("the model is closed");
+            }
             version = current;
         }
         try {
@@ -82,6 +90,16 @@ public final class ModuleInService {
         current = new Version();
         block.block().getParameters().values().forEach(Parameter::close);
         old.leave();
+    }
+
+    /** Deletes the module, once no prediction uses it. No module may be replaced meanwhile. */
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            current.end = block::close;
+            closed = true;
+            current.leave();
+        }
     }
 
     private static void free(TorchScriptBlock replaced) {
