@@ -398,17 +398,16 @@ class TorchBudgetTest {
     @Tag("long")
     void load_secondModelInASharedBudget_takesRoomAndBothAnswerAsStock() throws Exception {
         List<List<Output>> expected = copyLayers();
-        Criteria<NDList, NDList> criteria =
-                criteria(PlannedTranslatorFactory.wrap(new NoopTranslator()));
+        PlannedTranslatorFactory factory = PlannedTranslatorFactory.wrap(new NoopTranslator());
         SharedBudget shared = SharedBudget.of("80MB");
-        try (ZooModel<NDList, NDList> first = shared.load(criteria)) {
+        try (ZooModel<NDList, NDList> first = shared.load(criteria(factory))) {
             assertEquals(shared.bytes(), report(first).budgetBytes());
             for (int round = 0; round < 4; round++) {
                 assertEquals(expected, answers(first));
             }
             long held = ResidentWeights.residentBytes();
             assertTrue(held > LAYER_BYTES, "of " + held);
-            try (ZooModel<NDList, NDList> second = shared.load(criteria)) {
+            try (ZooModel<NDList, NDList> second = shared.load(criteria(factory))) {
                 long left = ResidentWeights.residentBytes();
                 assertTrue(left < LAYER_BYTES, "nobody predicts, and yet there are " + left);
                 assertTrue(
