@@ -52,6 +52,11 @@ public final class GeneratedPlans {
                         1,
                         Optional.empty());
         return new PlanMap(input)
-                .of(PlanRun.of(input, PlanRun.Choice.named(strategy), Optional.empty()));
+                .of(
+                        PlanRun.of(
+                                input,
+                                PlanRun.Choice.named(strategy),
+                                Optional.empty(),
+                                Optional.empty()));
     }
 }
