@@ -30,8 +30,6 @@ import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
-import org.djlplan.memplan.internal.runtime.ProcessMemory;
-import org.djlplan.memplan.internal.runtime.WorkspacePool;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.EngineSession;
 import org.djlplan.memplan.internal.runtime.tflite.InterpreterFactory;
@@ -220,19 +218,6 @@ class PackedWeightsTest {
     }
 
     @Test
-    void interpreter_furtherOne_packsNoWeightsOfItsOwn() throws Exception {
-        Path file = TestModels.built("mobilenet_v1");
-        Delegated delegated = Delegated.all(file, Delegates.XNNPACK, 1);
-        // Java's compiler takes and returns memory at the same time.
-        long own = Math.max(grown(delegated, false), grown(delegated, false));
-        long together = Math.min(grown(delegated, true), grown(delegated, true));
-        // Nearly all of the file is weights. There must be room to compare the largest of them, and
-        // a process's memory is not an exact figure.
-        long leastGain = Files.size(file) / 3;
-        assertTrue(together + leastGain < own, together + " of " + own);
-    }
-
-    @Test
     void pools_tellPackedWeights_onceForAllInterpretersUntilTheModelIsClosed() throws Exception {
         Path file = TestModels.built("mobilenet_v1");
         Delegated delegated = Delegated.all(file, Delegates.XNNPACK, 1);
@@ -249,23 +234,5 @@ class PackedWeightsTest {
             assertEquals(packed, PlannedModels.pools().packedWeightsBytes() - before);
         }
         assertEquals(before, PlannedModels.pools().packedWeightsBytes());
-    }
-
-    /** Returns the bytes that a second interpreter takes. */
-    private static long grown(Delegated delegated, boolean shared) throws Exception {
-        try (StockInterpreter engine = new StockInterpreter(delegated.file(), 1);
-                ServedModel model = delegated.open(shared)) {
-            List<ByteBuffer> inputs = engine.randomInputs(1);
-            List<ByteBuffer> expected = run(model, inputs);
-            long before = bytes();
-            runAtOnce(model, inputs, outputs -> Bits.assertSame(expected, outputs, "at once"));
-            return bytes() - before;
-        }
-    }
-
-    private static long bytes() {
-        ProcessMemory.trim();
-        return new ProcessMemory().anonymousBytes().orElseThrow()
-                + WorkspacePool.shared().metric().bytes();
     }
 }
