@@ -23,7 +23,7 @@ final class DelegationSwitch {
                             + "with delegation.enabled=false.)")
     private boolean off;
 
-    /** For picocli. */
+    /** Picocli creates the switch. */
     DelegationSwitch() {}
 
     /**

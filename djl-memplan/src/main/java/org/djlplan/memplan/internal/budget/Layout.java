@@ -35,7 +35,7 @@ final class Layout {
     private final boolean[] pinned;
     private final long[] offsets;
 
-    /** By item, the step from which on it has its place. */
+    /** The step at which each item enters its place. */
     private final int[] from;
 
     /** The placed items, except pinned ones, by their offsets. */

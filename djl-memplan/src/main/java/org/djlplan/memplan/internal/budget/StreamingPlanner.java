@@ -42,19 +42,19 @@ public final class StreamingPlanner {
     /** Fractions of the way from a piece's first use to the earliest beginning of its load. */
     private static final double[] EAGERNESS = {1, 0.75, 0.5, 0.25, 0};
 
-    /** For each eagerness. */
+    /** Limit of the layouts that are computed for one eagerness. */
     private static final int MOST_LAYOUTS = 4;
 
     /** The last planned problem, for comparison with the next. */
     private Optional<StreamingProblem> known = Optional.empty();
 
-    /** Outcomes of that problem by budget; each is better than those of all smaller budgets. */
+    /** Outcomes of that problem by budget; a larger budget always has a better outcome. */
     private final TreeMap<Long, Outcome> outcomes = new TreeMap<>();
 
     /** A set of pinned pieces, how early pieces can be loaded, and the result of that. */
     private record Choice(boolean[] pinned, int[] after, Outcome bound) {
 
-        /** Returns the step from which on each use should be in the arena. */
+        /** Returns, for each use, the step at which its piece should enter the arena. */
         int[] wanted(StreamingProblem problem, double eagerness) {
             int[] wanted = new int[after.length];
             for (int use = 0; use < wanted.length; use++) {
