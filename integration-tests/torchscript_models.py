@@ -35,6 +35,8 @@ except ImportError as error:
 NEEDED = ["squeezenet1_1", "mobilenet_v2", "resnet18", "densenet121"]
 # 1.3 GB, for tests of byte budgets.
 NEEDED += ["resnet152", "vgg19", "bert_base"]
+# For tests of lower precision.
+NEEDED += ["minilm"]
 FOLDER = pathlib.Path(__file__).resolve().parent / "models" / "torchscript"
 
 
