@@ -673,6 +673,55 @@ class LargeRows(nn.Module):
         return self.layer(self.words(x))
 
 
+class Convolutions(nn.Module):
+    """Convolutions of all kinds, one of them with computed weights, and a view of an image as rows."""
+
+    def __init__(self):
+        super().__init__()
+        self.strided = nn.Conv2d(3, 8, 5, stride=2, padding=(2, 1), bias=False)
+        self.dilated = nn.Conv2d(8, 8, 3, padding=2, dilation=2)
+        self.grouped = nn.Conv2d(8, 16, 3, padding=1, groups=4)
+        self.mirrored = nn.Conv2d(16, 16, 3, padding=1, padding_mode="reflect")
+        self.transposed = nn.ConvTranspose2d(16, 8, 3, stride=2)
+        self.of_one_dimension = nn.Conv1d(8, 4, 3)
+        self.of_three_dimensions = nn.Conv3d(1, 4, 3, padding=1)
+        self.unused_channels = nn.Conv2d(8, 1, 1)
+
+    def forward(self, x):
+        x = torch.relu(self.dilated(functional.relu_(self.strided(x))))
+        weights = x.mean([0, 2, 3]).reshape(8, 1, 1, 1)
+        x = torch.relu_(functional.conv2d(x, weights, groups=8) + x)
+        y = self.mirrored(self.grouped(x))
+        z = torch.relu(self.transposed(y))
+        rows = self.of_one_dimension(z.flatten(2))
+        volume = self.of_three_dimensions(x.unsqueeze(1))
+        return y.view(y.size(0), -1), rows, volume, self.unused_channels(x[:, :, ::2, 1:])
+
+
+class OneImage(nn.Module):
+    """Takes images with and without a batch."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 32, 3, padding=1)
+        self.other = nn.Conv2d(32, 32, 3, padding=1)
+
+    def forward(self, x):
+        return self.other(torch.relu(self.layer(x)))
+
+
+class SamePadding(nn.Module):
+    """A convolution whose padding is named."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 8, 3, padding="same")
+        self.usual = nn.Conv2d(8, 8, 3, padding=1)
+
+    def forward(self, x):
+        return torch.relu(self.usual(torch.relu(self.layer(x))))
+
+
 class Rehearsal(nn.Module):
     """What the command line runs before the model that it measures."""
 
@@ -717,7 +766,7 @@ def main():
         Fork, Counter, Cache, Chain, Wide, Nonzero, TextStates, TextAnswer, TextLabels, TextPair, Generator,
         CachedGenerator, BufferedGenerator, RandomNoise, AlwaysDropout, RunningMean, TrainingNorm,
         SeveralMethods, DoublePrecision, NoBias, Raises, NotFinite, Chaotic, OutlierChannel,
-        LargeWeights, LargeRows,
+        LargeWeights, LargeRows, Convolutions, OneImage, SamePadding,
     ]
     for module in modules:
         torch.manual_seed(1)
@@ -726,6 +775,7 @@ def main():
     torch.manual_seed(1)
     cnn = Cnn().eval()
     write(folder, "cnn_traced", torch.jit.trace(cnn, torch.rand(1, 3, 32, 32)))
+    write(folder, "convolutions_traced", torch.jit.trace(Convolutions().eval(), torch.rand(1, 3, 32, 32)))
     write(folder, "cnn_frozen", torch.jit.freeze(torch.jit.script(cnn)))
     torch.manual_seed(1)
     torch.backends.quantized.engine = "qnnpack"

@@ -77,7 +77,11 @@ public final class TorchScriptModels {
                     pure("quantized", floats(shape(4, 16))),
                     pure("outlier_channel", floats(shape(4, 64))),
                     pure("large_weights", floats(shape(4, 64))),
-                    pure("large_rows", identifiers(1, 8)));
+                    pure("large_rows", identifiers(1, 8)),
+                    pure("convolutions", images(3, 32, 48)),
+                    pure("convolutions_traced", images(3, 32, 48)),
+                    pure("one_image", floats(shape(2, 3, 64, 64)), floats(shape(3, 64, 64))),
+                    pure("same_padding", images(3, 32, 48)));
 
     private static final ImmutableList<String> TEXTS =
             ImmutableList.of(

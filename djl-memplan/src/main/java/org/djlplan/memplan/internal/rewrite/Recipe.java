@@ -73,7 +73,8 @@ public record Recipe(String name, Base base, ImmutableList<Replacement> replacem
                     new Recipe(
                             "packed-linear",
                             ModuleRewriter::freeze,
-                            ImmutableList.of(new Replacement(LINEAR, PACKED_LINEAR))));
+                            ImmutableList.of(new Replacement(LINEAR, PACKED_LINEAR))),
+                    new Recipe("channels-last", ModuleRewriter::freeze, ChannelsLast.ALL));
 
     /** Weights of linear layers and rows of embeddings in fewer bits, the most precise first. */
     private static final ImmutableList<Recipe> LOWER =

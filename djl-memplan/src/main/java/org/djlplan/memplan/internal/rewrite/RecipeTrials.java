@@ -179,7 +179,7 @@ public final class RecipeTrials implements CandidateRunner {
             List<SampleInputs> all = new ArrayList<>();
             requests.measured().forEach(each -> all.add(each.inputs()));
             SampleInputs first = all.get(0);
-            Stream.of(first.ofOtherBatch(), first.ofOtherLength())
+            Stream.of(first.ofOtherBatch(), first.ofOtherLength(), first.ofOneImage())
                     .flatMap(Optional::stream)
                     .filter(inputs -> accepts(stock, inputs))
                     .forEach(all::add);

@@ -149,6 +149,28 @@ public record SampleInputs(List<ArrayType> types, List<String> names, List<ByteB
         return other;
     }
 
+    /**
+     * Returns the first image without its batch, which some models take as well. Empty if the first
+     * input is no batch of images.
+     */
+    public Optional<SampleInputs> ofOneImage() {
+        if (types.get(0).shape().size() != IMAGE_RANK) {
+            return Optional.empty();
+        }
+        return resized(ImmutableList.of(0), types.get(0).shape().get(0), 1)
+                .map(
+                        one ->
+                                new SampleInputs(
+                                        one.types.stream().map(SampleInputs::unbatched).toList(),
+                                        names,
+                                        one.values));
+    }
+
+    private static ArrayType unbatched(ArrayType type) {
+        boolean image = type.shape().size() == IMAGE_RANK && type.shape().get(0) == 1;
+        return image ? new ArrayType(type.dataType(), type.shape().subList(1, IMAGE_RANK)) : type;
+    }
+
     /** Resizes dimensions of each array that have the given length. */
     private Optional<SampleInputs> resized(List<Integer> dimensions, long from, long to) {
         if (from == 0) {

@@ -58,6 +58,14 @@ class SampleInputsTest {
     }
 
     @Test
+    void ofOneImage_batch_isItsFirstImage() {
+        SampleInputs one = bytes(List.of(2L, 1L, 2L, 2L)).ofOneImage().orElseThrow();
+        assertEquals(List.of(1L, 2L, 2L), shape(one));
+        assertEquals("[0, 1, 2, 3]", values(one));
+        assertEquals(Optional.empty(), bytes(List.of(2L, 4L)).ofOneImage());
+    }
+
+    @Test
     void ofOtherLength_oneToken_becomesTwo() {
         SampleInputs other = bytes(List.of(2L, 1L)).ofOtherLength().orElseThrow();
         assertEquals(List.of(2L, 2L), shape(other));

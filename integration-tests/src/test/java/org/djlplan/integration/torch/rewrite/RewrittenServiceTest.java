@@ -85,7 +85,7 @@ class RewrittenServiceTest {
     @MethodSource("recipes")
     void load_choiceIsStored_rewritesTheModelAndGivesTheSameAnswers(Recipe recipe)
             throws Exception {
-        for (String name : List.of("attention", "cnn_traced", "dict_outputs", "many_inputs")) {
+        for (String name : List.of("attention", "cnn_traced", "convolutions", "dict_outputs")) {
             TorchScriptModel model = TorchScriptModels.named(name);
             Path file = stored(name, recipe.name());
             try (ZooModel<NDList, NDList> rewritten = Torch.load(file, STORED);
@@ -140,8 +140,8 @@ class RewrittenServiceTest {
 
     private void predictWhileReplaced(String recipe, int callers, int predictions)
             throws Exception {
-        TorchScriptModel model = TorchScriptModels.named("attention");
-        Path file = stored("attention", recipe);
+        TorchScriptModel model = TorchScriptModels.named("cnn_traced");
+        Path file = stored("cnn_traced", recipe);
         List<List<List<Output>>> expected = new ArrayList<>();
         for (ModelInputs inputs : model.inputSets()) {
             expected.add(Torch.stock(file, inputs, SEEDS));
