@@ -26,10 +26,10 @@ class RecipesBench {
 
     private static final String SECONDS = System.getProperty("djlplan.bench.seconds", "6");
     private static final String THREADS = System.getProperty("djlplan.bench.threads", "1,2");
-    private static final int INPUTS = Integer.getInteger("djlplan.bench.inputs", 3);
+    private static final int INPUTS = Integer.getInteger("djlplan.bench.inputs", 2);
     private static final String CHOSEN = System.getProperty("djlplan.bench.models", "");
 
-    private static final String IMAGE = "1,3,224,224 8,3,224,224";
+    private static final String IMAGE = "1,3,224,224 4,3,224,224";
 
     /** Networks, and their inputs in several batches, as {@link RecipesApplication} reads them. */
     private static final ImmutableMap<String, String> NETWORKS =
@@ -43,7 +43,7 @@ class RecipesBench {
                     .put("resnet50", IMAGE)
                     .put("resnext50_32x4d", IMAGE)
                     .put("densenet121", IMAGE)
-                    .put("inception_v3", "1,3,299,299 8,3,299,299")
+                    .put("inception_v3", "1,3,299,299 4,3,299,299")
                     .put("vgg11", IMAGE)
                     .put("deeplabv3_mobilenet_v3_large", "1,3,224,224 4,3,224,224")
                     .put("image_generator", "1,100 8,100")
@@ -68,7 +68,7 @@ class RecipesBench {
 
     @Test
     void printRecipes() throws Exception {
-        try (Turns turns = new Turns(folder, 3)) {
+        try (Turns turns = new Turns(folder, 1)) {
             for (Map.Entry<String, String> network : NETWORKS.entrySet()) {
                 Path file = RealModels.TORCHSCRIPT.file(network.getKey());
                 boolean chosen =
