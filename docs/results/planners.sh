@@ -4,11 +4,10 @@
 # FOLDER has the instances of MiniMalloc (minimalloc/*.1048576.csv) and idealloc (idealloc/*.csv).
 #   REPEAT   times per median (default 5)
 #   UNITS    sizes of generated problems (default 100,1000,10000,100000)
-#   LIMIT    longest search when a technique is off (default 30s)
 #   DJLPLAN  the command (default: djlplan of this tree)
 set -euo pipefail
 
-[[ $# == 1 ]] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# == 1 ]] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(dirname "$(readlink -f "$0")")
 djlplan=${DJLPLAN:-$here/../../djlplan}
 cd "$1"
@@ -21,7 +20,7 @@ bench() {
 }
 
 echo "Quality and time of every planner"
-echo "command: REPEAT=${REPEAT:-5} UNITS=${UNITS:-100,1000,10000,100000} LIMIT=${LIMIT:-30s} docs/results/planners.sh FOLDER"
+echo "command: REPEAT=${REPEAT:-5} UNITS=${UNITS:-100,1000,10000,100000} docs/results/planners.sh FOLDER"
 echo "machine: $(nproc) cores, $(grep MemTotal /proc/meminfo | tr -s ' '), $(uname -sm)," \
     "Java $(java -XshowSettings:properties -version 2>&1 | sed -n 's/ *java.runtime.version = //p')"
 echo "load average when it began: $(cut -d " " -f 1-3 /proc/loadavg)"
@@ -32,4 +31,3 @@ echo "where they take 10 seconds together. Exponents are slopes over the three l
 bench --repeat "${REPEAT:-5}" minimalloc/*.csv
 bench --repeat "${REPEAT:-5}" idealloc/*.csv
 bench --repeat "${REPEAT:-5}" --units "${UNITS:-100,1000,10000,100000}"
-bench --techniques --capacity 1048576 --time-limit "${LIMIT:-30s}" minimalloc/*.csv

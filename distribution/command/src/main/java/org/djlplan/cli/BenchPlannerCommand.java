@@ -11,9 +11,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.djlplan.memplan.internal.machine.Machine;
-import org.djlplan.study.search.ExactSearch;
-import org.djlplan.study.search.SearchLimits;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.djlplan.thirdparty.guava.io.MoreFiles;
 import picocli.CommandLine.Command;
@@ -81,27 +78,6 @@ final class BenchPlannerCommand implements Callable<Integer> {
                             + "compiled (default: 200ms).")
     private Duration warmUp;
 
-    @Option(
-            names = "--techniques",
-            description =
-                    "Instead, search each file for a plan that fits --capacity, with all "
-                            + "techniques of the search and with each switched off.")
-    private boolean techniques;
-
-    @Option(
-            names = "--capacity",
-            paramLabel = "BYTES",
-            converter = Parsed.Bytes.class,
-            description = "The capacity in bytes that plans must fit into; for --techniques.")
-    private Long capacityBytes;
-
-    @Option(
-            names = "--time-limit",
-            paramLabel = "TIME",
-            converter = Parsed.Time.class,
-            description = "How long each search for --techniques may take (default: 10s).")
-    private Duration timeLimit;
-
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
@@ -111,13 +87,9 @@ final class BenchPlannerCommand implements Callable<Integer> {
      * @param repeat requested number of repetitions
      * @param results one per instance and strategy
      * @param curves one per kind of generated instance and strategy
-     * @param techniques one per instance and technique of the search
      */
     private record Output(
-            int repeat,
-            List<PlannerBench.Row> results,
-            List<PlannerBench.CostCurve> curves,
-            List<PlannerBench.SearchRow> techniques) {
+            int repeat, List<PlannerBench.Row> results, List<PlannerBench.CostCurve> curves) {
 
         String toText() {
             TextTable rows =
@@ -151,25 +123,7 @@ final class BenchPlannerCommand implements Callable<Integer> {
                         curve.fromUnits() + "-" + curve.toUnits(),
                         Figures.format("%.2f", curve.exponent()));
             }
-            TextTable searches =
-                    new TextTable(
-                            true,
-                            "instance",
-                            "search without",
-                            "seconds",
-                            "nodes",
-                            "bytes",
-                            "fits");
-            for (PlannerBench.SearchRow row : techniques) {
-                searches.row(
-                        row.instance(),
-                        row.without(),
-                        Figures.format("%.3f", row.seconds()),
-                        Long.toString(row.nodes()),
-                        Long.toString(row.totalBytes()),
-                        row.fits() ? "yes" : "no");
-            }
-            return Stream.of(rows, growth, searches)
+            return Stream.of(rows, growth)
                     .filter(table -> table.rows().size() > 1)
                     .map(TextTable::text)
                     .collect(Collectors.joining("\n"));
@@ -183,7 +137,7 @@ final class BenchPlannerCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
-        Output output = techniques ? searchFiles() : planAll();
+        Output output = planAll();
         PrintWriter printer = spec.commandLine().getOut();
         printer.print(json ? Json.pretty(Json.tree(output)) + "\n" : output.toText());
         printer.flush();
@@ -199,30 +153,7 @@ final class BenchPlannerCommand implements Callable<Integer> {
             rows.addAll(bench.rows(instance));
         }
         return new Output(
-                repeat,
-                rows,
-                files.isEmpty() ? PlannerBench.CostCurve.of(rows) : List.of(),
-                List.of());
-    }
-
-    private Output searchFiles() throws IOException {
-        SearchLimits limits =
-                SearchLimits.ofTime(
-                                timeLimit == null ? Duration.ofSeconds(10) : timeLimit,
-                                Machine.cores())
-                        .withCapacityBytes(capacityBytes);
-        List<PlannerBench.SearchRow> rows = new ArrayList<>();
-        int most = new ExactSearch().largestProblem();
-        for (PlannerBench.Instance instance : read()) {
-            int size = instance.problem().units().size();
-            if (size > most) {
-                throw new Failure(
-                        "%s has %d units, the search admits %d"
-                                .formatted(instance.name(), size, most));
-            }
-            rows.addAll(PlannerBench.search(instance, limits, capacityBytes));
-        }
-        return new Output(1, List.of(), List.of(), rows);
+                repeat, rows, files.isEmpty() ? PlannerBench.CostCurve.of(rows) : List.of());
     }
 
     private List<PlannerBench.Instance> read() throws IOException {
@@ -263,11 +194,5 @@ final class BenchPlannerCommand implements Callable<Integer> {
                                 "--units must be at most %s: %s",
                                 MOST_UNITS,
                                 size));
-        checkArgument(
-                techniques || (capacityBytes == null && timeLimit == null),
-                "--capacity and --time-limit are for --techniques");
-        checkArgument(
-                !techniques || (!files.isEmpty() && capacityBytes != null),
-                "--techniques needs files and --capacity");
     }
 }

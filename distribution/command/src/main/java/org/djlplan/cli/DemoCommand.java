@@ -20,7 +20,6 @@ import java.util.stream.Stream;
 import org.djlplan.cli.demo.MobileNetV2;
 import org.djlplan.cli.report.Report;
 import org.djlplan.cli.report.ReportFile;
-import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.study.search.SearchLimits;
 import picocli.CommandLine.Command;
@@ -127,7 +126,7 @@ final class DemoCommand implements Callable<Integer> {
         ReportPlan.Planned planned =
                 new ReportPlan(
                                 options,
-                                Optional.of(SearchLimits.ofTime(SEARCH, Machine.cores())),
+                                Optional.of(SearchLimits.ofTime(SEARCH)),
                                 step -> {},
                                 spec.commandLine().getErr())
                         .plan(Optional.empty());

@@ -4,7 +4,6 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -15,8 +14,6 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.portfolio.Attempt;
-import org.djlplan.memplan.internal.usage.InPlace;
-import org.djlplan.study.csv.CsvFiles;
 import org.djlplan.study.csv.CsvPlan;
 import org.djlplan.study.parallel.ParallelPlanner;
 import org.djlplan.study.search.SearchLimits;
@@ -127,7 +124,7 @@ final class PlanCommand implements Callable<Integer> {
         Optional<Attempt> atOnce =
                 input.graph()
                         .filter(graph -> parallel)
-                        .map(graph -> ParallelPlanner.plan(graph, InPlace.TRUE));
+                        .map(ParallelPlanner::plan);
         OffsetPlan chosen = atOnce.map(Attempt::plan).orElse(serial);
         if (out != null) {
             write(CsvPlan.of(chosen, input.ids()));
@@ -162,9 +159,7 @@ final class PlanCommand implements Callable<Integer> {
         if (parent != null && !Files.isDirectory(parent)) {
             throw new NoSuchFileException(out.toString());
         }
-        StringWriter text = new StringWriter();
-        CsvFiles.writePlan(text, plan);
-        WholeFile.write(out, text.toString());
+        WholeFile.write(out, plan.text());
     }
 
     private PlanInput read() throws IOException {

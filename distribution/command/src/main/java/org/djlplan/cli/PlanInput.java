@@ -13,10 +13,11 @@ import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.study.Strategies;
 import org.djlplan.study.csv.CsvFiles;
 import org.djlplan.study.csv.CsvRecords;
-import org.djlplan.study.greedy.Rounds;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.Maps;
@@ -92,7 +93,7 @@ record PlanInput(
                 1,
                 records.knownAt().isEmpty()
                         ? Optional.empty()
-                        : Optional.of(Rounds.strategy(records.knownAt())));
+                        : Optional.of(Strategies.inRounds(records.knownAt())));
     }
 
     /**
@@ -118,7 +119,7 @@ record PlanInput(
                 view,
                 variants,
                 Optional.of(graph),
-                CsvRecords.numbered(variants.get(0)).ids(),
+                numbers(variants.get(0)),
                 Map.of(),
                 UsageRecords.ALIGNMENT_BYTES,
                 Optional.empty());
@@ -132,7 +133,7 @@ record PlanInput(
     static PlanInput recorded(
             PlanningProblem problem, Map<Integer, OperatorNames.Named> allocations) {
         Map<Integer, String> names =
-                Maps.transformValues(CsvRecords.numbered(problem).ids(), id -> "allocation " + id);
+                Maps.transformValues(numbers(problem), id -> "allocation " + id);
         return new PlanInput(
                 View.RECORDING,
                 List.of(problem),
@@ -141,6 +142,12 @@ record PlanInput(
                 allocations,
                 UsageRecords.ALIGNMENT_BYTES,
                 Optional.empty());
+    }
+
+    private static Map<Integer, String> numbers(PlanningProblem problem) {
+        return problem.records().stream()
+                .map(UsageRecord::tensor)
+                .collect(ImmutableMap.toImmutableMap(tensor -> tensor, Object::toString));
     }
 
     static Path existing(Path file) throws IOException {

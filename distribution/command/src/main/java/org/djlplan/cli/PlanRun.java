@@ -6,7 +6,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.config.Nearest;
-import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.portfolio.Attempt;
@@ -18,10 +17,7 @@ import org.djlplan.study.Strategies;
 import org.djlplan.study.parallel.AntichainBound;
 import org.djlplan.study.search.ExactSearch;
 import org.djlplan.study.search.SearchLimits;
-import org.djlplan.study.shared.EndToEnd;
-import org.djlplan.study.shared.SharedAttempt;
-import org.djlplan.study.shared.SharedObjectsPortfolio;
-import org.djlplan.study.shared.SharedObjectsStrategy;
+import org.djlplan.study.shared.SharedObjects;
 import org.djlplan.study.shared.SharedStrategies;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
@@ -189,9 +185,7 @@ record PlanRun(PlanInput input, List<Planned> plans) {
 
     /** Returns the limits of a search for a smaller plan; empty for no search. */
     static Optional<SearchLimits> limits(Duration time) {
-        return time.isZero()
-                ? Optional.empty()
-                : Optional.of(SearchLimits.ofTime(time, Machine.cores()));
+        return time.isZero() ? Optional.empty() : Optional.of(SearchLimits.ofTime(time));
     }
 
     /**
@@ -213,17 +207,15 @@ record PlanRun(PlanInput input, List<Planned> plans) {
         Optional<Attempt> searched =
                 limits.filter(each -> choice.search() && !rounds)
                         .flatMap(each -> searched(input, attempts, each, line));
-        List<SharedAttempt> shared =
-                rounds
-                        ? List.of()
-                        : new SharedObjectsPortfolio(choice.sharedObjects())
-                                .attempts(input.variants());
+        List<Attempt> shared =
+                SharedStrategies.attempts(
+                        rounds ? List.of() : choice.sharedObjects(), input.variants());
         return new PlanRun(
                 input,
                 Streams.concat(
-                                attempts.stream().map(PlanRun::planned),
-                                searched.stream().map(PlanRun::planned),
-                                shared.stream().map(PlanRun::planned))
+                                attempts.stream().map(each -> planned(each, OFFSETS)),
+                                searched.stream().map(each -> planned(each, OFFSETS)),
+                                shared.stream().map(each -> planned(each, SHARED_OBJECTS)))
                         .toList());
     }
 
@@ -240,30 +232,20 @@ record PlanRun(PlanInput input, List<Planned> plans) {
         }
     }
 
-    private static Planned planned(Attempt attempt) {
+    private static Planned planned(Attempt attempt, String layout) {
+        OffsetPlan plan = attempt.plan();
         return new Planned(
                 new Result(
                         attempt.name(),
-                        OFFSETS,
-                        attempt.plan().totalBytes(),
+                        layout,
+                        plan.totalBytes(),
                         millis(attempt.nanos()),
                         attempt.valid(),
                         attempt.valid() && attempt.provedMinimal(),
-                        Optional.empty()),
-                attempt.plan());
-    }
-
-    private static Planned planned(SharedAttempt attempt) {
-        return new Planned(
-                new Result(
-                        attempt.name(),
-                        SHARED_OBJECTS,
-                        attempt.plan().totalBytes(),
-                        millis(attempt.nanos()),
-                        attempt.valid(),
-                        attempt.provedMinimal(),
-                        Optional.of(attempt.plan().objectBytes())),
-                EndToEnd.layOut(attempt.plan()));
+                        layout.equals(SHARED_OBJECTS)
+                                ? Optional.of(SharedObjects.objectBytes(plan))
+                                : Optional.empty()),
+                plan);
     }
 
     private static double millis(long nanos) {
@@ -319,7 +301,7 @@ record PlanRun(PlanInput input, List<Planned> plans) {
      */
     record Choice(
             List<OffsetStrategy> offsets,
-            List<SharedObjectsStrategy> sharedObjects,
+            List<OffsetStrategy> sharedObjects,
             boolean bestOnly,
             boolean search) {
 
@@ -334,11 +316,14 @@ record PlanRun(PlanInput input, List<Planned> plans) {
          */
         static Choice named(String name) {
             if (name.equals(ALL)) {
-                return new Choice(Strategies.all(), SharedStrategies.all(), false, true);
+                return new Choice(Strategies.offsets(), SharedStrategies.all(), false, true);
             }
-            Optional<SharedObjectsStrategy> shared = SharedStrategies.named(name);
-            if (shared.isPresent()) {
-                return new Choice(List.of(), List.of(shared.get()), false, false);
+            List<OffsetStrategy> shared =
+                    SharedStrategies.all().stream()
+                            .filter(strategy -> strategy.name().equals(name))
+                            .toList();
+            if (!shared.isEmpty()) {
+                return new Choice(List.of(), shared, false, false);
             }
             if (!Strategies.names().contains(name)) {
                 throw new IllegalArgumentException(

@@ -2,10 +2,10 @@ package org.djlplan.cli;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -14,22 +14,13 @@ import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.study.Strategies;
 import org.djlplan.study.parallel.ParallelPlanner;
 import org.djlplan.study.search.ExactSearch;
-import org.djlplan.study.search.SearchLimits;
-import org.djlplan.study.search.SearchResult;
-import org.djlplan.study.search.Technique;
-import org.djlplan.study.shared.EndToEnd;
-import org.djlplan.study.shared.SharedObjectsPlan;
-import org.djlplan.study.shared.SharedObjectsStrategy;
-import org.djlplan.study.shared.SharedObjectsValidator;
 import org.djlplan.study.shared.SharedStrategies;
-import org.djlplan.thirdparty.guava.base.Ascii;
 import org.djlplan.thirdparty.guava.base.Stopwatch;
-import org.djlplan.thirdparty.guava.collect.Iterables;
 import org.djlplan.thirdparty.guava.collect.Multimaps;
-import org.djlplan.thirdparty.guava.collect.Sets;
 import org.djlplan.thirdparty.guava.collect.Streams;
 import org.djlplan.thirdparty.guava.math.PairedStatsAccumulator;
 import org.djlplan.thirdparty.guava.math.Quantiles;
@@ -118,24 +109,6 @@ final class PlannerBench {
         }
     }
 
-    /**
-     * One search for a plan that fits.
-     *
-     * @param instance name of the problem
-     * @param without the technique that was switched off, or {@code none}
-     * @param seconds duration
-     * @param nodes number of examined partial plans
-     * @param totalBytes size of the arena
-     * @param fits whether the arena is within the capacity
-     */
-    record SearchRow(
-            String instance,
-            String without,
-            double seconds,
-            long nodes,
-            long totalBytes,
-            boolean fits) {}
-
     private final int repeat;
     private final Duration warmUp;
 
@@ -148,78 +121,56 @@ final class PlannerBench {
         this.warmUp = warmUp;
     }
 
-    /**
-     * Returns one row per strategy that supports the problem, strategies for offsets first.
-     * Strategies that lay shared objects end to end are left out, because their plans are those of
-     * shared objects.
-     */
+    /** Returns one row per strategy that supports the problem, strategies for offsets first. */
     List<Row> rows(Instance instance) {
-        PlanningProblem problem = instance.problem();
         Map<String, OffsetStrategy> offsets = new LinkedHashMap<>();
         Streams.concat(
-                        Strategies.all().stream(),
+                        Strategies.offsets().stream(),
                         ParallelPlanner.strategies().stream(),
                         Stream.of(new ExactSearch()))
-                .filter(each -> each.admits(problem) && !(each instanceof EndToEnd))
                 .forEach(each -> offsets.putIfAbsent(each.name(), each));
+        List<UsageRecord> units = instance.problem().units();
         List<Row> rows = new ArrayList<>();
-        for (OffsetStrategy each : offsets.values()) {
-            Timed<OffsetPlan> timed = time(() -> each.plan(problem));
-            OffsetPlan plan = timed.plan();
-            rows.add(
-                    row(
-                            instance,
-                            each.name(),
-                            PlanRun.OFFSETS,
-                            plan.totalBytes(),
-                            LowerBounds.offsetBytes(problem.units()),
-                            timed.nanos(),
-                            PlanValidator.violations(plan, 1).isEmpty()));
-        }
-        long sharedBytes = LowerBounds.sharedObjectBytes(problem.units());
-        for (SharedObjectsStrategy each : SharedStrategies.all()) {
-            if (each.admits(problem)) {
-                Timed<SharedObjectsPlan> timed = time(() -> each.plan(problem));
-                SharedObjectsPlan plan = timed.plan();
-                rows.add(
-                        row(
-                                instance,
-                                each.name(),
-                                PlanRun.SHARED_OBJECTS,
-                                plan.totalBytes(),
-                                sharedBytes,
-                                timed.nanos(),
-                                SharedObjectsValidator.violations(plan).isEmpty()));
-            }
-        }
+        addRows(rows, instance, offsets.values(), PlanRun.OFFSETS, LowerBounds.offsetBytes(units));
+        addRows(
+                rows,
+                instance,
+                SharedStrategies.all(),
+                PlanRun.SHARED_OBJECTS,
+                LowerBounds.sharedObjectBytes(units));
         return rows;
     }
 
-    private static Row row(
+    private void addRows(
+            List<Row> rows,
             Instance instance,
-            String strategy,
+            Collection<OffsetStrategy> strategies,
             String layout,
-            long bytes,
-            long boundBytes,
-            List<Long> nanos,
-            boolean valid) {
-        return new Row(
-                instance.name(),
-                instance.problem().units().size(),
-                strategy,
-                layout,
-                bytes,
-                100.0 * (bytes - boundBytes) / boundBytes,
-                Quantiles.median().compute(nanos) / 1e6,
-                nanos.size(),
-                valid);
+            long boundBytes) {
+        for (OffsetStrategy each : strategies) {
+            if (each.admits(instance.problem())) {
+                Timed timed = time(() -> each.plan(instance.problem()));
+                long bytes = timed.plan().totalBytes();
+                rows.add(
+                        new Row(
+                                instance.name(),
+                                instance.problem().units().size(),
+                                each.name(),
+                                layout,
+                                bytes,
+                                100.0 * (bytes - boundBytes) / boundBytes,
+                                Quantiles.median().compute(timed.nanos()) / 1e6,
+                                timed.nanos().size(),
+                                PlanValidator.violations(timed.plan(), 1).isEmpty()));
+            }
+        }
     }
 
-    private record Timed<T>(T plan, List<Long> nanos) {}
+    private record Timed(OffsetPlan plan, List<Long> nanos) {}
 
-    private <T> Timed<T> time(Supplier<T> planner) {
+    private Timed time(Supplier<OffsetPlan> planner) {
         Stopwatch all = Stopwatch.createStarted();
-        T plan = planner.get();
+        OffsetPlan plan = planner.get();
         List<Long> nanos = new ArrayList<>(List.of(all.elapsed(TimeUnit.NANOSECONDS)));
         if (all.elapsed().compareTo(ENOUGH) < 0) {
             while (all.elapsed().compareTo(warmUp) < 0) {
@@ -232,37 +183,6 @@ final class PlannerBench {
                 nanos.add(one.elapsed(TimeUnit.NANOSECONDS));
             } while (nanos.size() < repeat && all.elapsed().compareTo(ENOUGH) < 0);
         }
-        return new Timed<>(plan, nanos);
-    }
-
-    /**
-     * Searches for a plan that fits, with all techniques and with each switched off, after a
-     * warm-up.
-     */
-    static List<SearchRow> search(Instance instance, SearchLimits limits, long capacityBytes) {
-        SearchResult unused = new ExactSearch(limits).search(instance.problem());
-        List<SearchRow> rows = new ArrayList<>();
-        for (Set<Technique> off :
-                Iterables.concat(
-                        List.of(Set.<Technique>of()),
-                        Iterables.transform(Technique.ALL, Set::of))) {
-            Stopwatch watch = Stopwatch.createStarted();
-            SearchResult result =
-                    new ExactSearch(limits, Sets.difference(Technique.ALL, off))
-                            .search(instance.problem());
-            long bytes = result.plan().totalBytes();
-            rows.add(
-                    new SearchRow(
-                            instance.name(),
-                            off.stream()
-                                    .map(each -> Ascii.toLowerCase(each.name()).replace('_', '-'))
-                                    .findFirst()
-                                    .orElse("none"),
-                            watch.elapsed(TimeUnit.NANOSECONDS) / 1e9,
-                            result.nodes(),
-                            bytes,
-                            bytes <= capacityBytes));
-        }
-        return rows;
+        return new Timed(plan, nanos);
     }
 }

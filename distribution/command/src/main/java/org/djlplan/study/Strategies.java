@@ -1,20 +1,24 @@
 package org.djlplan.study;
 
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.config.Nearest;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.greedy.GreedyByBreadth;
 import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.internal.plan.greedy.Naive;
+import org.djlplan.memplan.internal.plan.greedy.PlacedUnits;
 import org.djlplan.memplan.internal.plan.greedy.RepeatedGreedy;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
-import org.djlplan.study.criticalfirst.CriticalFirst;
-import org.djlplan.study.greedy.GreedyInOrder;
-import org.djlplan.study.greedy.TfliteArena;
+import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UnitOrders;
+import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.study.search.ExactSearch;
-import org.djlplan.study.shared.EndToEnd;
-import org.djlplan.study.shared.SharedStrategies;
 import org.djlplan.study.strippacking.BestFit;
+import org.djlplan.study.strippacking.CriticalFirst;
 import org.djlplan.study.strippacking.LongestFirst;
 import org.djlplan.study.strippacking.PathCover;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -26,6 +30,8 @@ public final class Strategies {
     /** The name for running {@link Portfolio#STRATEGIES} and using the best plan. */
     public static final String BEST = "best";
 
+    private static final int LARGEST_PROBLEM = 100_000;
+
     private static final ImmutableList<OffsetStrategy> OFFSETS =
             ImmutableList.of(
                     new GreedyBySize(),
@@ -34,16 +40,13 @@ public final class Strategies {
                     new BestFit(),
                     new CriticalFirst(),
                     new PathCover(),
-                    new TfliteArena(),
-                    new GreedyInOrder(),
+                    new NamedStrategy("tflite-arena", LARGEST_PROBLEM, Strategies::tfliteArena),
+                    new NamedStrategy(
+                            "greedy-in-order", LARGEST_PROBLEM, Strategies::greedyInOrder),
                     new LongestFirst(),
                     new Naive());
 
-    private static final ImmutableList<OffsetStrategy> ALL =
-            Stream.concat(OFFSETS.stream(), SharedStrategies.all().stream().map(EndToEnd::new))
-                    .collect(ImmutableList.toImmutableList());
-
-    /** Left out of {@link #ALL}, because it is slow. */
+    /** Left out of {@link #OFFSETS}, because it is slow. */
     private static final OffsetStrategy SEARCH = new ExactSearch();
 
     private Strategies() {}
@@ -51,21 +54,16 @@ public final class Strategies {
     /** Returns every name that {@link #named} accepts. */
     public static ImmutableSet<String> names() {
         ImmutableSet.Builder<String> names = ImmutableSet.builder();
-        ALL.forEach(strategy -> names.add(strategy.name()));
+        OFFSETS.forEach(strategy -> names.add(strategy.name()));
         return names.add(SEARCH.name()).add(BEST).build();
     }
 
-    /** Returns the strategies made for one arena, in order of preference for equal plans. */
+    /**
+     * Returns every strategy for one arena except the exact search, in order of preference for
+     * equal plans.
+     */
     public static ImmutableList<OffsetStrategy> offsets() {
         return OFFSETS;
-    }
-
-    /**
-     * Returns every offset strategy except the exact search: {@link #offsets}, and then those that
-     * lay shared objects end to end.
-     */
-    public static ImmutableList<OffsetStrategy> all() {
-        return ALL;
     }
 
     /**
@@ -78,7 +76,7 @@ public final class Strategies {
         if (name.equals(BEST)) {
             return Portfolio.STRATEGIES;
         }
-        return Stream.concat(ALL.stream(), Stream.of(SEARCH))
+        return Stream.concat(OFFSETS.stream(), Stream.of(SEARCH))
                 .filter(strategy -> strategy.name().equals(name))
                 .findFirst()
                 .map(ImmutableList::of)
@@ -87,5 +85,60 @@ public final class Strategies {
                                 new IllegalArgumentException(
                                         "no strategy '%s'; did you mean '%s'?"
                                                 .formatted(name, Nearest.of(name, names()))));
+    }
+
+    /**
+     * Returns a strategy that plans as if sizes became known while the model runs, so that the cost
+     * of unknown sizes can be compared with other strategies. Whenever sizes become known, these
+     * tensors are placed by size, largest first, each into the smallest gap; placed tensors never
+     * move.
+     *
+     * @param knownAt by tensor id, the operator that resolves the tensor's size, which is not used
+     *     before; other tensors are known before the model runs
+     */
+    public static OffsetStrategy inRounds(Map<Integer, Integer> knownAt) {
+        Comparator<UsageRecord> byRound =
+                Comparator.comparingInt(unit -> knownAt.getOrDefault(unit.tensor(), 0));
+        return new NamedStrategy(
+                "rounds",
+                50_000,
+                problem ->
+                        PlacedUnits.inOrder(
+                                ImmutableList.sortedCopyOf(
+                                        byRound.thenComparing(UnitOrders::bySize),
+                                        problem.units())));
+    }
+
+    /**
+     * The arena of TensorFlow Lite's interpreter ({@code
+     * ArenaPlanner::CreateTensorAllocationVector} and {@code SimpleMemoryArena::Allocate}): units
+     * that live from the first operator to the last, by tensor id, so that they lie at the arena's
+     * start; then the others by size, largest first, ties by first operator, then by tensor id;
+     * each into the smallest gap that fits. TensorFlow Lite places first only the tensors that it
+     * never frees; here these are the units that span the whole problem.
+     */
+    private static Map<Integer, Long> tfliteArena(PlanningProblem problem) {
+        List<UsageRecord> units = problem.units();
+        int first = units.stream().mapToInt(UsageRecord::first).min().orElse(0);
+        int last = units.stream().mapToInt(UsageRecord::last).max().orElse(0);
+        Predicate<UsageRecord> spansAll = unit -> unit.first() == first && unit.last() == last;
+        return PlacedUnits.inOrder(
+                Stream.concat(
+                                units.stream().filter(spansAll),
+                                units.stream()
+                                        .filter(spansAll.negate())
+                                        .sorted(UnitOrders::bySizeAndFirst))
+                        .toList());
+    }
+
+    /**
+     * Units by first operator, ties by size, largest first, then by tensor id; each into the
+     * smallest gap that fits. An allocator that hands out memory while the model runs has the same
+     * order (Lee et al. 2019 use it for shared objects). So this strategy shows how small an arena
+     * a best-fit allocator can achieve without knowledge of the future.
+     */
+    private static Map<Integer, Long> greedyInOrder(PlanningProblem problem) {
+        return PlacedUnits.inOrder(
+                ImmutableList.sortedCopyOf(UnitOrders::byFirstAndSize, problem.units()));
     }
 }

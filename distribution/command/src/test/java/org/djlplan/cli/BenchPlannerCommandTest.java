@@ -17,7 +17,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import org.djlplan.memplan.internal.usage.UsageRecord;
-import org.djlplan.study.search.Technique;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,7 +90,6 @@ class BenchPlannerCommandTest {
             assertEquals(percent, row.get("percentAboveBound").getAsDouble(), 1e-9, row::toString);
         }
         assertTrue(rows("curves").isEmpty());
-        assertTrue(rows("techniques").isEmpty());
     }
 
     @Test
@@ -135,36 +133,11 @@ class BenchPlannerCommandTest {
                 lines.get(1));
     }
 
-    @Test
-    void techniques_areSwitchedOffOneByOne() {
-        assertEquals(
-                0,
-                run(csv, "--techniques", "--capacity", 124, "--time-limit", "5s", "--json"),
-                err::toString);
-        List<JsonObject> rows = rows("techniques");
-        assertEquals(1 + Technique.values().length, rows.size());
-        assertEquals("none", rows.get(0).get("without").getAsString());
-        assertEquals(rows.size(), Set.copyOf(texts(rows, "without")).size());
-        assertTrue(texts(rows, "without").contains("release-bound"));
-        for (JsonObject row : rows) {
-            assertEquals(124, row.get("totalBytes").getAsLong());
-            assertTrue(row.get("fits").getAsBoolean());
-        }
-        out.getBuffer().setLength(0);
-        assertEquals(0, run(csv, "--techniques", "--capacity", 123, "--json"), err::toString);
-        assertTrue(rows("techniques").stream().noneMatch(row -> row.get("fits").getAsBoolean()));
-    }
-
     @ParameterizedTest
     @CsvSource({
         "--repeat 0, 'must be at least 1, not '",
         "--units 0, 'must be at least 1, not '",
         "--units 1000001, --units must be at most 1000000: 1000001",
-        "--techniques, --techniques needs files and --capacity",
-        "paper.csv --techniques, --techniques needs files and --capacity",
-        "paper.csv --capacity 80, --capacity and --time-limit are for --techniques",
-        "--time-limit 5s, --capacity and --time-limit are for --techniques",
-        "paper.csv --techniques --capacity -1, 'must be at least 0, not '",
         "paper.csv --units 10, '--units and --kind are for generated problems, not for files'",
         "paper.tflite, is no .csv file",
         "--kind trees, trees"

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
@@ -13,6 +14,7 @@ import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
 import org.djlplan.memplan.internal.plan.greedy.GreedyByBreadth;
 import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.PlacedUnits;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
@@ -20,8 +22,6 @@ import org.djlplan.memplan.internal.usage.PositionalMaxima;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.memplan.testing.Vectors;
-import org.djlplan.study.greedy.Rounds;
-import org.djlplan.study.greedy.TfliteArena;
 import org.djlplan.study.strippacking.BestFit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -194,12 +194,8 @@ class OffsetVectorsTest {
     }
 
     private static List<Long> oneByOne(List<UsageRecord> records) {
-        List<Rounds.Round> calls =
-                records.stream()
-                        .map(record -> new Rounds.Round(0, new PlanningProblem(List.of(record))))
-                        .toList();
-        OffsetPlan last = Rounds.plan(calls).get(calls.size() - 1);
-        return records.stream().map(record -> last.offsetOf(record.tensor())).toList();
+        Map<Integer, Long> offsets = PlacedUnits.inOrder(records);
+        return records.stream().map(record -> offsets.get(record.tensor())).toList();
     }
 
     @Test
@@ -207,7 +203,7 @@ class OffsetVectorsTest {
         // No two sizes are equal and no tensor lives all the time, so the order is the same.
         assertEquals(
                 offsets(new GreedyBySize(), Vectors.PISARCHYK),
-                offsets(new TfliteArena(), Vectors.PISARCHYK));
+                offsets(Strategies.named("tflite-arena").get(0), Vectors.PISARCHYK));
     }
 
     @ParameterizedTest
@@ -258,7 +254,7 @@ class OffsetVectorsTest {
                                         Vectors.OPENVINO_NO_OVERLAPPING,
                                         Vectors.TVM_FANOUT))
                         .toList();
-        for (OffsetStrategy strategy : Strategies.all()) {
+        for (OffsetStrategy strategy : Strategies.offsets()) {
             for (List<UsageRecord> records : vectors) {
                 OffsetPlan plan = strategy.plan(new PlanningProblem(records));
                 assertAll(

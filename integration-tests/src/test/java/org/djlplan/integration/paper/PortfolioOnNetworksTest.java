@@ -8,8 +8,7 @@ import org.djlplan.memplan.internal.plan.portfolio.Attempt;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecords;
-import org.djlplan.study.shared.OptimalObjects;
-import org.djlplan.study.shared.SharedObjectsValidator;
+import org.djlplan.study.shared.SharedStrategies;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,10 +35,15 @@ class PortfolioOnNetworksTest {
         "BLAZEFACE, 1402880"
     })
     void optimalObjects_network_provesItsOptimum(PaperNetwork network, long optimumBytes) {
-        OptimalObjects.Result found = new OptimalObjects().search(network.sketch().problem());
-        assertEquals(List.of(), SharedObjectsValidator.violations(found.plan()));
-        assertEquals(optimumBytes, found.plan().totalBytes());
-        assertTrue(found.provedMinimal(), found::toString);
+        for (Attempt attempt :
+                SharedStrategies.attempts(
+                        SharedStrategies.all(), List.of(network.sketch().problem()))) {
+            assertTrue(attempt.valid(), attempt.violations()::toString);
+            assertEquals(optimumBytes, attempt.lowerBoundBytes());
+            if (attempt.name().equals("shared-optimal")) {
+                assertEquals(optimumBytes, attempt.plan().totalBytes());
+            }
+        }
     }
 
     private static Attempt best(PaperNetwork network) {

@@ -27,8 +27,8 @@ final class Results {
         for (Contender contender : contenders) {
             problems.forEach(
                     (network, problem) -> {
-                        if (contender.admits().test(problem)) {
-                            long needed = contender.bytes().applyAsLong(problem);
+                        if (contender.strategy().admits(problem)) {
+                            long needed = contender.bytes(problem);
                             all.put(contender.name(), network, needed);
                         }
                     });

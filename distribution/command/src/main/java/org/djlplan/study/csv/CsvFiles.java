@@ -1,9 +1,7 @@
 package org.djlplan.study.csv;
 
-import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.Reader;
-import java.io.Writer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +10,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.study.csv.CsvTable.Row;
@@ -19,7 +18,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
-/** Reads and writes usage records and plans. Files are UTF-8. */
+/** Reads usage records and plans. Files are UTF-8. */
 public final class CsvFiles {
 
     private static final ImmutableList<String> RECORD_COLUMNS =
@@ -34,23 +33,21 @@ public final class CsvFiles {
      * Reads usage records. A column {@code known} names the operator at which a size becomes known;
      * further columns are ignored.
      *
-     * @throws CsvFormatException if the file does not have the format
+     * @throws IllegalArgumentException if the file does not have the format; the message names the
+     *     line and the column
      * @throws IOException if it cannot be read
      */
     public static CsvRecords readRecords(Path file) throws IOException {
         RecordCollector records = new RecordCollector();
-        try (Reader reader = Files.newBufferedReader(file)) {
-            new CsvTable(reader, RECORD_COLUMNS).forEach(records::add);
-        } catch (CharacterCodingException e) {
-            throw notText(RECORD_COLUMNS);
-        }
+        read(file, RECORD_COLUMNS, records::add);
         return records.build();
     }
 
     /**
      * Reads a plan. Without a column {@code alias} no tensors share a place.
      *
-     * @throws CsvFormatException if the file does not have the format
+     * @throws IllegalArgumentException if the file does not have the format; the message names the
+     *     line and the column
      * @throws IOException if it cannot be read
      */
     public static CsvPlan readPlan(Path file) throws IOException {
@@ -59,74 +56,27 @@ public final class CsvFiles {
         RecordCollector records = new RecordCollector();
         List<Long> offsets = new ArrayList<>();
         List<Row> linked = new ArrayList<>();
-        try (Reader reader = Files.newBufferedReader(file)) {
-            new CsvTable(reader, columns)
-                    .forEach(
-                            row -> {
-                                records.add(row);
-                                offsets.add(row.number(OFFSET, Long.MIN_VALUE, Long.MAX_VALUE));
-                                row.optionalText(ALIAS).ifPresent(alias -> linked.add(row));
-                            });
-        } catch (CharacterCodingException e) {
-            throw notText(columns);
-        }
+        read(
+                file,
+                columns,
+                row -> {
+                    records.add(row);
+                    offsets.add(row.number(OFFSET, Long.MIN_VALUE, Long.MAX_VALUE));
+                    row.optionalText(ALIAS).ifPresent(alias -> linked.add(row));
+                });
         CsvRecords read = records.build();
         PlanningProblem problem = new PlanningProblem(read.records(), records.aliasClasses(linked));
         return new CsvPlan(problem, records.byTensor(offsets), read.ids());
     }
 
-    private static CsvFormatException notText(List<String> columns) {
-        return new CsvFormatException(
-                1,
-                columns.get(0),
-                "this is not a text file with the columns " + String.join(",", columns));
-    }
-
-    /** Writes a plan; the column {@code alias} names the tensor that stands for the alias class. */
-    public static void writePlan(Path file, CsvPlan plan) throws IOException {
-        try (BufferedWriter writer = Files.newBufferedWriter(file)) {
-            writePlan(writer, plan);
-        }
-    }
-
-    /** Writes a plan to a writer in the same format. */
-    public static void writePlan(Writer writer, CsvPlan plan) throws IOException {
-        writer.write(String.join(",", RECORD_COLUMNS) + "," + OFFSET + "," + ALIAS + "\n");
-        for (UsageRecord record : plan.problem().records()) {
-            int unit = plan.problem().unitOf(record.tensor());
-            String alias = unit == record.tensor() ? "" : plan.ids().get(unit);
-            writeRecord(writer, record, plan.ids());
-            writer.write("," + plan.offsets().get(record.tensor()) + "," + alias + "\n");
-        }
-    }
-
-    /** Writes usage records. */
-    public static void writeRecords(Path file, CsvRecords records) throws IOException {
-        try (BufferedWriter writer = Files.newBufferedWriter(file)) {
-            boolean inRounds = !records.knownAt().isEmpty();
-            writer.write(String.join(",", RECORD_COLUMNS) + (inRounds ? "," + KNOWN : "") + "\n");
-            for (UsageRecord record : records.records()) {
-                writeRecord(writer, record, records.ids());
-                if (inRounds) {
-                    Integer operator = records.knownAt().get(record.tensor());
-                    writer.write("," + (operator == null ? "" : operator.toString()));
-                }
-                writer.write("\n");
-            }
-        }
-    }
-
-    private static void writeRecord(Writer writer, UsageRecord record, Map<Integer, String> ids)
+    private static void read(Path file, List<String> columns, Consumer<Row> rows)
             throws IOException {
-        long upper = record.last() + 1L;
-        writer.write(
-                ids.get(record.tensor())
-                        + ","
-                        + record.first()
-                        + ","
-                        + upper
-                        + ","
-                        + record.bytes());
+        try (Reader reader = Files.newBufferedReader(file)) {
+            new CsvTable(reader, columns).forEach(rows);
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException(
+                    "this is not a text file with the columns " + String.join(",", columns), e);
+        }
     }
 
     /**

@@ -1,7 +1,5 @@
 package org.djlplan.study.csv;
 
-import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
-
 import java.util.Map;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
@@ -22,10 +20,7 @@ public record CsvPlan(
 
     public CsvPlan {
         offsets = ImmutableMap.copyOf(offsets);
-        ids = new CsvRecords(problem.records(), ids).ids();
-        for (UsageRecord record : problem.records()) {
-            checkArgument(offsets.containsKey(record.tensor()), "no offset for %s", record);
-        }
+        ids = ImmutableMap.copyOf(ids);
     }
 
     /** Returns {@code plan} with the names of its tensors. */
@@ -43,5 +38,22 @@ public record CsvPlan(
             total = Math.max(total, LongMath.saturatedAdd(offset, record.bytes()));
         }
         return total;
+    }
+
+    /**
+     * Returns the plan as a file; the column {@code alias} names the tensor that stands for the
+     * alias class.
+     */
+    public String text() {
+        StringBuilder text = new StringBuilder("id,lower,upper,size,offset,alias\n");
+        for (UsageRecord record : problem.records()) {
+            int tensor = record.tensor();
+            int unit = problem.unitOf(tensor);
+            text.append(ids.get(tensor)).append(',');
+            text.append(record.first()).append(',').append(record.last() + 1L).append(',');
+            text.append(record.bytes()).append(',').append(offsets.get(tensor)).append(',');
+            text.append(unit == tensor ? "" : ids.get(unit)).append('\n');
+        }
+        return text.toString();
     }
 }

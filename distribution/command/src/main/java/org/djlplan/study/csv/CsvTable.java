@@ -25,16 +25,7 @@ final class CsvTable {
     static final int MOST_ROWS = 1_000_000;
 
     /** One line of the file. */
-    static final class Row {
-        private final int line;
-        private final Map<String, Integer> columns;
-        private final List<String> fields;
-
-        private Row(int line, Map<String, Integer> columns, List<String> fields) {
-            this.line = line;
-            this.columns = columns;
-            this.fields = fields;
-        }
+    record Row(int line, Map<String, Integer> columns, List<String> fields) {
 
         /** Returns a field that must not be empty. */
         String text(String column) {
@@ -67,8 +58,8 @@ final class CsvTable {
             return number;
         }
 
-        CsvFormatException error(String column, String problem) {
-            return new CsvFormatException(line, column, problem);
+        IllegalArgumentException error(String column, String problem) {
+            return CsvTable.error(line, column, problem);
         }
     }
 
@@ -89,23 +80,20 @@ final class CsvTable {
         Map<String, Integer> found = new LinkedHashMap<>();
         for (int i = 0; i < header.size(); i++) {
             if (found.put(header.get(i), i) != null) {
-                throw new CsvFormatException(line, header.get(i), "stands twice in the header");
+                throw error(line, header.get(i), "stands twice in the header");
             }
         }
         for (String column : required) {
             if (!found.containsKey(column)) {
-                throw new CsvFormatException(1, column, "is missing from the header");
+                throw error(1, column, "is missing from the header");
             }
         }
         columns = ImmutableMap.copyOf(found);
     }
 
-    /** Returns whether {@code text} is unchanged after being written and read as a field. */
-    static boolean isField(String text) {
-        return !text.isEmpty()
-                && text.equals(text.strip())
-                && text.length() < LONGEST_LINE / 4
-                && text.chars().noneMatch(c -> c == ',' || c == '\n' || c == '\r');
+    private static IllegalArgumentException error(int line, String column, String problem) {
+        return new IllegalArgumentException(
+                "line %d, column '%s': %s".formatted(line, column, problem));
     }
 
     /** Passes every row that is not blank to {@code consumer}, one at a time. */
@@ -120,13 +108,13 @@ final class CsvTable {
             }
             List<String> fields = COMMAS.splitToList(text.get());
             if (fields.size() != columns.size()) {
-                throw new CsvFormatException(
+                throw error(
                         line,
                         firstColumn,
                         fields.size() + " fields under a header of " + columns.size());
             }
             if (++count > MOST_ROWS) {
-                throw new CsvFormatException(line, firstColumn, "more than " + MOST_ROWS + " rows");
+                throw error(line, firstColumn, "more than " + MOST_ROWS + " rows");
             }
             consumer.accept(new Row(line, columns, fields));
         }
@@ -141,8 +129,7 @@ final class CsvTable {
         }
         for (; c >= 0 && c != '\n'; c = reader.read()) {
             if (text.length() == LONGEST_LINE) {
-                throw new CsvFormatException(
-                        line, column, "line of more than " + LONGEST_LINE + " characters");
+                throw error(line, column, "line of more than " + LONGEST_LINE + " characters");
             }
             text.append((char) c);
         }

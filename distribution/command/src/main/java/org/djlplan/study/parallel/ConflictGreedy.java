@@ -1,12 +1,15 @@
 package org.djlplan.study.parallel;
 
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.greedy.PlacedUnits;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -20,8 +23,15 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * href="https://github.com/apache/tvm/blob/26fffb0fbfac1558bef905dee1817ba2e5eeabdf/src/tir/usmp/algo/greedy.cc">src/tir/usmp/algo/greedy.cc</a>)
  * with one pool. TVM breaks the last ties by name, last first; this class takes the lowest tensor
  * id. O(n²) for n units.
+ *
+ * @param order of the units of a problem
+ * @param fillsGaps whether a unit gets the smallest gap that fits between conflicting units, of
+ *     equal gaps the lowest (Pisarchyk and Lee 2020, section 5.2); otherwise, or if none fits, it
+ *     lies right after the last conflicting unit (TVM)
  */
-public final class ConflictGreedy implements OffsetStrategy {
+record ConflictGreedy(
+        String name, Function<PlanningProblem, Comparator<UsageRecord>> order, boolean fillsGaps)
+        implements OffsetStrategy {
 
     /** Largest number of units that can be placed in a few seconds. */
     static final int LARGEST_PROBLEM = 16_384;
@@ -30,88 +40,46 @@ public final class ConflictGreedy implements OffsetStrategy {
      * Greedy by Size (Pisarchyk and Lee 2020, section 5.2, Algorithm 3) with conflicts for
      * overlapping intervals.
      */
-    public static final ConflictGreedy BY_SIZE =
-            new ConflictGreedy("greedy-by-size-over-conflicts", Order.SIZE, Placement.SMALLEST_GAP);
+    static final ConflictGreedy BY_SIZE =
+            new ConflictGreedy(
+                    "greedy-by-size-over-conflicts", problem -> UnitOrders::bySize, true);
 
     /** The order of TVM's {@code greedy_by_conflicts}, with the placement of Greedy by Size. */
-    public static final ConflictGreedy BY_CONFLICTS =
-            new ConflictGreedy("greedy-by-conflicts", Order.CONFLICTS, Placement.SMALLEST_GAP);
-
-    /** TVM's {@code greedy_by_size} ({@code GreedySize}). */
-    public static final ConflictGreedy TVM_BY_SIZE =
+    static final ConflictGreedy BY_CONFLICTS =
             new ConflictGreedy(
-                    "tvm-greedy-by-size", Order.SIZE_THEN_CONFLICTS, Placement.BEHIND_LAST);
+                    "greedy-by-conflicts", ConflictGreedy::conflictsThenSize, true);
+
+    /** TVM's {@code greedy_by_size} ({@code GreedySize}): ties by number of conflicts. */
+    static final ConflictGreedy TVM_BY_SIZE =
+            new ConflictGreedy("tvm-greedy-by-size", ConflictGreedy::sizeThenConflicts, false);
 
     /** TVM's {@code greedy_by_conflicts} ({@code GreedyConflicts}). */
-    public static final ConflictGreedy TVM_BY_CONFLICTS =
-            new ConflictGreedy("tvm-greedy-by-conflicts", Order.CONFLICTS, Placement.BEHIND_LAST);
+    static final ConflictGreedy TVM_BY_CONFLICTS =
+            new ConflictGreedy(
+                    "tvm-greedy-by-conflicts", ConflictGreedy::conflictsThenSize, false);
 
-    /** An order in which units are placed. The last ties are broken by tensor id. */
-    private enum Order {
-        /** Largest first. */
-        SIZE,
-        /** Largest first, ties by number of conflicts, most first. */
-        SIZE_THEN_CONFLICTS,
-        /** Most conflicts first, ties by size, largest first. */
-        CONFLICTS;
+    private static Comparator<UsageRecord> conflictsThenSize(PlanningProblem problem) {
+        return mostConflictsFirst(problem).thenComparing(UnitOrders::bySize);
+    }
 
-        private static final Comparator<UsageRecord> LARGEST_FIRST =
-                Comparator.comparingLong(UsageRecord::bytes).reversed();
+    private static Comparator<UsageRecord> sizeThenConflicts(PlanningProblem problem) {
+        return Comparator.comparingLong((UsageRecord unit) -> -unit.bytes())
+                .thenComparing(mostConflictsFirst(problem))
+                .thenComparing(UnitOrders::byTensor);
+    }
 
-        List<UsageRecord> units(PlanningProblem problem) {
-            Comparator<UsageRecord> order =
-                    switch (this) {
-                        case SIZE -> LARGEST_FIRST;
-                        case SIZE_THEN_CONFLICTS ->
-                                LARGEST_FIRST.thenComparing(mostConflictsFirst(problem));
-                        case CONFLICTS -> mostConflictsFirst(problem).thenComparing(LARGEST_FIRST);
-                    };
-            return ImmutableList.sortedCopyOf(
-                    order.thenComparingInt(UsageRecord::tensor), problem.units());
-        }
-
-        private static Comparator<UsageRecord> mostConflictsFirst(PlanningProblem problem) {
-            List<UsageRecord> units = problem.units();
-            int[] counts = new int[units.size()];
-            ImmutableMap.Builder<Integer, Integer> builder = ImmutableMap.builder();
-            for (int i = 0; i < counts.length; i++) {
-                for (int j = i + 1; j < counts.length; j++) {
-                    if (problem.conflict(units.get(i), units.get(j))) {
-                        counts[i]++;
-                        counts[j]++;
-                    }
+    private static Comparator<UsageRecord> mostConflictsFirst(PlanningProblem problem) {
+        List<UsageRecord> units = problem.units();
+        Map<Integer, Integer> counts = new HashMap<>();
+        for (int i = 0; i < units.size(); i++) {
+            for (UsageRecord other : units.subList(i + 1, units.size())) {
+                if (problem.conflict(units.get(i), other)) {
+                    counts.merge(units.get(i).tensor(), 1, Integer::sum);
+                    counts.merge(other.tensor(), 1, Integer::sum);
                 }
-                builder.put(units.get(i).tensor(), counts[i]);
             }
-            Map<Integer, Integer> byTensor = builder.buildOrThrow();
-            return Comparator.comparingInt(unit -> -byTensor.get(unit.tensor()));
         }
-    }
-
-    /** A rule that places a unit, given the units placed before. */
-    private enum Placement {
-        /**
-         * The smallest gap that fits between conflicting units, of equal gaps the lowest, otherwise
-         * right after the last conflicting unit (Pisarchyk and Lee 2020, section 5.2).
-         */
-        SMALLEST_GAP,
-        /** Right after the last conflicting unit, ignoring gaps before it (TVM). */
-        BEHIND_LAST
-    }
-
-    private final String name;
-    private final Order order;
-    private final Placement placement;
-
-    private ConflictGreedy(String name, Order order, Placement placement) {
-        this.name = name;
-        this.order = order;
-        this.placement = placement;
-    }
-
-    @Override
-    public String name() {
-        return name;
+        return Comparator.comparingInt(unit -> -counts.getOrDefault(unit.tensor(), 0));
     }
 
     @Override
@@ -133,11 +101,9 @@ public final class ConflictGreedy implements OffsetStrategy {
     public OffsetPlan plan(PlanningProblem problem) {
         PlacedUnits placed = new PlacedUnits(problem::conflict);
         ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
-        for (UsageRecord unit : order.units(problem)) {
-            long offset =
-                    placement == Placement.SMALLEST_GAP
-                            ? placed.smallestGap(unit)
-                            : placed.behindLast(unit);
+        for (UsageRecord unit :
+                ImmutableList.sortedCopyOf(order.apply(problem), problem.units())) {
+            long offset = fillsGaps ? placed.smallestGap(unit) : placed.behindLast(unit);
             placed.add(unit, offset);
             offsets.put(unit.tensor(), offset);
         }

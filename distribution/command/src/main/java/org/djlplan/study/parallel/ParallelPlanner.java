@@ -6,7 +6,6 @@ import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.greedy.Naive;
 import org.djlplan.memplan.internal.plan.portfolio.Attempt;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
-import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
@@ -37,22 +36,15 @@ public final class ParallelPlanner {
 
     /**
      * Returns a small valid plan in which tensors share memory only if the graph's data
-     * dependencies order them, see {@link ParallelUse}.
+     * dependencies order them, see {@link ParallelUse}; in place if that saves memory.
      *
      * @param graph the model
-     * @param inPlace when operators may overwrite their inputs
      * @throws IllegalArgumentException if the graph exceeds a limit of {@link ParallelUse}
      * @throws ArithmeticException if the sum of sizes does not fit into a long
      */
-    public static Attempt plan(Graph graph, InPlace inPlace) {
-        Portfolio portfolio = new Portfolio(STRATEGIES, UsageRecords.ALIGNMENT_BYTES);
+    public static Attempt plan(Graph graph) {
         ParallelUse use = ParallelUse.of(graph);
-        Attempt plain = portfolio.best(List.of(use.problem()));
-        if (inPlace.leastSavingBytes().isEmpty()) {
-            return plain;
-        }
-        Attempt aliased = portfolio.best(List.of(use.aliasedProblem()));
-        long savedBytes = plain.plan().totalBytes() - aliased.plan().totalBytes();
-        return savedBytes >= inPlace.leastSavingBytes().orElseThrow() ? aliased : plain;
+        return new Portfolio(STRATEGIES, UsageRecords.ALIGNMENT_BYTES)
+                .best(List.of(use.problem(), use.aliasedProblem()));
     }
 }

@@ -1,13 +1,8 @@
 package org.djlplan.study.search;
 
-import static org.djlplan.study.search.Technique.DECOMPOSITION;
-import static org.djlplan.study.search.Technique.FAILURE_MEMORY;
-import static org.djlplan.study.search.Technique.HATLESS;
-
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.OptionalInt;
-import java.util.OptionalLong;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
@@ -17,8 +12,12 @@ import java.util.stream.IntStream;
  * <p>Any plan can be pushed down until every unit lies on the arena's floor or on another unit. The
  * search decides, section by section, which remaining unit is the lowest: one that lies directly on
  * the section's floor, or none, in which case the floor rises. These cases exclude each other, so
- * the search reaches no partial plan twice. The section to decide is in a valley of the skyline, so
- * that a unit directly on its floor leaves no gap below it.
+ * the search reaches no partial plan twice.
+ *
+ * <p>The section to decide is in a valley of the skyline, so that a unit directly on its floor
+ * leaves no gap below it. Of all sections in valleys, at any height, it is the one with the fewest
+ * candidates, weighted by how often attempts failed there (after Boussemart et al. 2004, dom/wdeg).
+ * A state that was found impossible is not tried again.
  */
 final class CapacitySearch {
 
@@ -34,29 +33,34 @@ final class CapacitySearch {
 
     private final Sections sections;
     private final PartialPlan partial;
-    private final Inference inference;
-    private final FailedStates failed;
+    private final FailedStates failed = new FailedStates();
     private final BooleanSupplier stop;
-    private final boolean hatless;
-    private final boolean decomposition;
-    private final boolean memory;
 
-    private CandidateOrder order;
+    /** Per unit: its lowest possible offset. */
+    private final long[] least;
+
+    /** Per section: the least offset of a remaining unit. */
+    private final long[] lowest;
+
+    /** Per section: the number of units that may lie directly on its floor. */
+    private final int[] candidates;
+
+    /** Per section: how often attempts failed there. */
+    private final long[] failures;
+
+    private Comparator<Integer> order = Comparator.naturalOrder();
     private long capacity;
     private long nodesLeft;
     private long nodes;
 
-    CapacitySearch(
-            Sections sections, Set<Technique> techniques, int remembered, BooleanSupplier stop) {
+    CapacitySearch(Sections sections, BooleanSupplier stop) {
         this.sections = sections;
         this.stop = stop;
         partial = new PartialPlan(sections);
-        inference = new Inference(partial, techniques);
-        failed = new FailedStates(remembered);
-        hatless = techniques.contains(HATLESS);
-        decomposition = techniques.contains(DECOMPOSITION);
-        memory = techniques.contains(FAILURE_MEMORY);
-        order = CandidateOrder.byLength(sections);
+        least = new long[sections.units];
+        lowest = new long[sections.count];
+        candidates = new int[sections.count];
+        failures = new long[sections.count];
     }
 
     /** Returns the number of partial plans that all runs examined. */
@@ -69,62 +73,35 @@ final class CapacitySearch {
         return partial.offset.clone();
     }
 
-    /** Searches, examining at most {@code mostNodes} partial plans. */
-    Outcome run(long capacityBytes, CandidateOrder candidateOrder, long mostNodes) {
+    /**
+     * Searches.
+     *
+     * @param candidateOrder in which candidates for a place are tried
+     * @param mostNodes limit of examined partial plans
+     */
+    Outcome run(long capacityBytes, Comparator<Integer> candidateOrder, long mostNodes) {
         if (capacityBytes > capacity) {
             failed.clear();
         }
         capacity = capacityBytes;
-        this.order = candidateOrder;
+        order = candidateOrder;
         nodesLeft = mostNodes;
-        int[] all = IntStream.range(0, sections.units).toArray();
-        return parts(new PartialPlan.Part(all, 0, sections.count - 1));
+        return search(IntStream.range(0, sections.units).toArray());
     }
 
-    /** Searches the independent parts of a part, one after another. */
-    private Outcome parts(PartialPlan.Part whole) {
-        int from = whole.from();
-        for (int s = from; s <= whole.to(); s++) {
-            if (s == whole.to() || partial.separateAfter(s)) {
-                int first = from;
-                int last = s;
-                int[] inside =
-                        Arrays.stream(whole.units())
-                                .filter(
-                                        unit ->
-                                                !partial.placed[unit]
-                                                        && sections.first[unit] >= first
-                                                        && sections.last[unit] <= last)
-                                .toArray();
-                if (inside.length > 0) {
-                    PartialPlan.Part part = new PartialPlan.Part(inside, first, last);
-                    order.enter(part, partial);
-                    Outcome outcome = search(part);
-                    if (outcome != Outcome.FOUND) {
-                        return outcome;
-                    }
-                }
-                from = s + 1;
-            }
-        }
-        return Outcome.FOUND;
-    }
-
-    private Outcome search(PartialPlan.Part part) {
+    private Outcome search(int[] units) {
         if (nodesLeft-- <= 0 || (nodes++ % NODES_BETWEEN_CHECKS == 0 && stop.getAsBoolean())) {
             return Outcome.STOPPED;
         }
         int mark = partial.mark();
-        OptionalInt section = inference.decide(part, capacity);
+        OptionalInt section = decide(units);
         Outcome outcome = Outcome.IMPOSSIBLE;
         if (section.isPresent()) {
-            key(part);
-            long high = failed.high();
-            long low = failed.low();
-            if (!memory || !failed.contains(high, low)) {
-                outcome = branch(part, section);
-                if (memory && outcome == Outcome.IMPOSSIBLE) {
-                    failed.remember(high, low);
+            FailedStates.Key key = key(units);
+            if (!failed.contains(key)) {
+                outcome = branch(units, section);
+                if (outcome == Outcome.IMPOSSIBLE) {
+                    failed.remember(key);
                 }
             }
         }
@@ -132,41 +109,40 @@ final class CapacitySearch {
         return outcome;
     }
 
-    /**
-     * The future of a part depends only on its units, the floors below them, and which units lack
-     * support.
-     */
-    private void key(PartialPlan.Part part) {
-        failed.begin();
-        for (int unit : part.units()) {
-            failed.add(unit, inference.lacksSupport(unit) ? partial.support[unit] : -1);
+    /** The future depends only on the remaining units and the floors below them. */
+    private FailedStates.Key key(int[] units) {
+        long high = 1;
+        long low = 1;
+        for (int unit : units) {
+            long fact = FailedStates.hash(unit, -1);
+            high += fact;
+            low += FailedStates.mix(fact);
         }
-        for (int s = part.from(); s <= part.to(); s++) {
+        for (int s = 0; s < sections.count; s++) {
             if (partial.open[s] > 0) {
-                failed.add(sections.units + (long) s, partial.floor[s]);
+                long fact = FailedStates.hash(sections.units + (long) s, partial.floor[s]);
+                high += fact;
+                low += FailedStates.mix(fact);
             }
         }
+        return new FailedStates.Key(high, low);
     }
 
-    private Outcome branch(PartialPlan.Part part, OptionalInt first) {
+    private Outcome branch(int[] units, OptionalInt first) {
         OptionalInt next = first;
         while (next.isPresent()) {
             int section = next.getAsInt();
             for (int unit : candidates(section)) {
                 int mark = partial.mark();
-                boolean lifts = partial.place(unit, partial.floor[section]);
-                Outcome outcome = descend(part, unit);
+                partial.place(unit, partial.floor[section]);
+                Outcome outcome = descend(units, unit);
                 partial.remove(unit, mark);
-                if (outcome != Outcome.IMPOSSIBLE || (hatless && !lifts)) {
+                if (outcome != Outcome.IMPOSSIBLE) {
                     return outcome;
                 }
             }
-            OptionalLong height = inference.aboveFloor(section);
-            if (height.isEmpty() || height.getAsLong() + partial.open[section] > capacity) {
-                return Outcome.IMPOSSIBLE;
-            }
-            partial.raise(section, height.getAsLong());
-            next = inference.decide(part, capacity);
+            partial.raise(section, aboveFloor(section));
+            next = decide(units);
         }
         return Outcome.IMPOSSIBLE;
     }
@@ -174,40 +150,137 @@ final class CapacitySearch {
     /** Returns the units that may lie directly on a section's floor, in order of preference. */
     private int[] candidates(int section) {
         return Arrays.stream(sections.members[section])
-                .filter(
-                        unit ->
-                                !partial.placed[unit]
-                                        && inference.leastOffset(unit) == partial.floor[section]
-                                        && !inference.lacksSupport(unit))
+                .filter(unit -> !partial.placed[unit] && least[unit] == partial.floor[section])
                 .boxed()
-                .sorted((a, b) -> order.before(a, b) ? -1 : a.equals(b) ? 0 : 1)
+                .sorted(order)
                 .mapToInt(Integer::intValue)
                 .toArray();
     }
 
-    private Outcome descend(PartialPlan.Part part, int placed) {
-        if (decomposition && splits(placed)) {
-            return parts(part);
-        }
-        int[] left = new int[part.units().length - 1];
-        int count = 0;
-        for (int unit : part.units()) {
-            if (unit != placed) {
-                left[count++] = unit;
-            }
-        }
-        return count == 0
-                ? Outcome.FOUND
-                : search(new PartialPlan.Part(left, part.from(), part.to()));
+    private Outcome descend(int[] units, int placed) {
+        int[] left = Arrays.stream(units).filter(unit -> unit != placed).toArray();
+        return left.length == 0 ? Outcome.FOUND : search(left);
     }
 
-    private boolean splits(int placed) {
-        for (int s = sections.first[placed]; s < sections.last[placed]; s++) {
-            if (partial.separateAfter(s)) {
-                return true;
+    /**
+     * Raises floors as far as they follow from each other, and returns the section to decide next;
+     * empty if the remaining units cannot fit into the capacity.
+     */
+    private OptionalInt decide(int[] units) {
+        do {
+            for (int s = 0; s < sections.count; s++) {
+                if (partial.open[s] > 0 && partial.floor[s] > capacity - partial.open[s]) {
+                    failures[s]++;
+                    return OptionalInt.empty();
+                }
+            }
+            for (int unit : units) {
+                least[unit] = partial.highestFloor(unit);
+                if (least[unit] > capacity - sections.bytes[unit]) {
+                    failures[sections.first[unit]]++;
+                    return OptionalInt.empty();
+                }
+            }
+        } while (raise(units));
+        return OptionalInt.of(next());
+    }
+
+    /**
+     * Raises floors to the lowest offset of any remaining unit; returns whether any floor was
+     * lower. Counts the candidates of each section.
+     */
+    private boolean raise(int[] units) {
+        Arrays.fill(lowest, Long.MAX_VALUE);
+        Arrays.fill(candidates, 0);
+        for (int unit : units) {
+            for (int s = sections.first[unit]; s <= sections.last[unit]; s++) {
+                lowest[s] = Math.min(lowest[s], least[unit]);
+                candidates[s] += least[unit] == partial.floor[s] ? 1 : 0;
             }
         }
-        return false;
+        boolean raised = false;
+        for (int s = 0; s < sections.count; s++) {
+            if (partial.open[s] > 0 && lowest[s] > partial.floor[s]) {
+                partial.raise(s, lowest[s]);
+                raised = true;
+            }
+        }
+        return raised;
+    }
+
+    /**
+     * Returns the section to decide next, one of a valley: a run of sections with one floor, with
+     * higher floors on both sides. A unit right on the floor of a valley lies within the valley, so
+     * it lies on all of its sections' floors.
+     */
+    private int next() {
+        int best = -1;
+        int from = 0;
+        while (from < sections.count) {
+            if (partial.open[from] == 0) {
+                from++;
+                continue;
+            }
+            int to = from;
+            while (to + 1 < sections.count
+                    && partial.open[to + 1] > 0
+                    && partial.floor[to + 1] == partial.floor[from]) {
+                to++;
+            }
+            if (isWall(from - 1, from) && isWall(to + 1, from)) {
+                for (int s = from; s <= to; s++) {
+                    if (best < 0 || isBetter(s, best)) {
+                        best = s;
+                    }
+                }
+            }
+            from = to + 1;
+        }
+        return best;
+    }
+
+    private boolean isWall(int beside, int valley) {
+        return beside < 0
+                || beside == sections.count
+                || partial.open[beside] == 0
+                || partial.floor[beside] > partial.floor[valley];
+    }
+
+    private boolean isBetter(int section, int than) {
+        return candidates[section] * (1.0 + failures[than])
+                < candidates[than] * (1.0 + failures[section]);
+    }
+
+    /**
+     * Returns the lowest height at which the lowest remaining unit of a section can lie if it does
+     * not lie on the section's floor: on a higher floor, or on a unit beside the section.
+     */
+    private long aboveFloor(int section) {
+        long found = Long.MAX_VALUE;
+        for (int unit : sections.members[section]) {
+            if (!partial.placed[unit]) {
+                long offset = partial.highestFloor(unit);
+                found =
+                        Math.min(
+                                found,
+                                offset > partial.floor[section]
+                                        ? offset
+                                        : lowestTopBeside(unit, section));
+            }
+        }
+        return found;
+    }
+
+    /** Returns the lowest top of a unit that overlaps {@code unit}, but not in {@code section}. */
+    private long lowestTopBeside(int unit, int section) {
+        long found = Long.MAX_VALUE;
+        for (int other : sections.overlaps[unit]) {
+            if (!partial.placed[other]
+                    && (sections.first[other] > section || sections.last[other] < section)) {
+                found = Math.min(found, partial.highestFloor(other) + sections.bytes[other]);
+            }
+        }
+        return found;
     }
 
     /**
@@ -217,62 +290,38 @@ final class CapacitySearch {
      */
     private static final class FailedStates {
 
-        private final long[] keys;
-        private final int mask;
-        private long high;
-        private long low;
+        /** Number of remembered states, a power of two. */
+        private static final int SIZE = 1 << 17;
 
-        /**
-         * @param size number of remembered states, a power of two
-         */
-        FailedStates(int size) {
-            keys = new long[2 * size];
-            mask = size - 1;
-        }
+        /** A hash of a state; the order of its facts does not matter. */
+        record Key(long high, long low) {}
+
+        private final Key[] keys = new Key[SIZE];
 
         /**
          * Removes all states, because a state that failed at one capacity may not fail at a larger
          * one.
          */
         void clear() {
-            java.util.Arrays.fill(keys, 0);
+            Arrays.fill(keys, null);
         }
 
-        /** Begins the key of a state. */
-        void begin() {
-            high = 1;
-            low = 1;
+        boolean contains(Key key) {
+            return key.equals(keys[(int) key.low & (SIZE - 1)]);
         }
 
-        /** Adds a fact to the key; the order does not matter. */
-        void add(long kind, long value) {
-            long mixed = mix(kind * 0x9E3779B97F4A7C15L ^ mix(value + 0x632BE59BD9B4E019L));
-            high += mixed;
-            low += mix(mixed ^ 0xD1B54A32D192ED03L);
+        void remember(Key key) {
+            keys[(int) key.low & (SIZE - 1)] = key;
         }
 
-        long high() {
-            return high;
-        }
-
-        long low() {
-            return low;
-        }
-
-        boolean contains(long high, long low) {
-            int at = 2 * ((int) low & mask);
-            return keys[at] == high && keys[at + 1] == low;
-        }
-
-        void remember(long high, long low) {
-            int at = 2 * ((int) low & mask);
-            keys[at] = high;
-            keys[at + 1] = low;
+        static long hash(long kind, long value) {
+            return mix(kind * 0x9E3779B97F4A7C15L ^ mix(value));
         }
 
         /** The finalizer of SplitMix64 (Steele, Lea and Flood 2014). */
-        private static long mix(long value) {
-            long z = (value ^ (value >>> 30)) * 0xBF58476D1CE4E5B9L;
+        static long mix(long value) {
+            long z = value + 0x632BE59BD9B4E019L;
+            z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
             z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
             return z ^ (z >>> 31);
         }

@@ -1,15 +1,10 @@
 package org.djlplan.study.search;
 
-import static org.djlplan.study.search.Worker.Aim.BOTH;
-import static org.djlplan.study.search.Worker.Aim.IMPROVE_PLAN;
-import static org.djlplan.study.search.Worker.Aim.RAISE_LOWER_BOUND;
-
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
@@ -27,13 +22,11 @@ import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
  * far, and ends when that plan is proved minimal, fits the requested capacity, or a limit is
  * reached. The problem is NP-hard: the time is exponential in the worst case.
  *
- * <p>The cut into sections, the idea of searching plans that are pushed down, and the techniques
- * {@code DOMINANCE}, {@code HATLESS} and {@code DECOMPOSITION} are those of MiniMalloc (Moffitt
- * 2023, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning",
- * ASPLOS). The branching is new: instead of the next unit in order of offsets, the search decides
- * which unit is the lowest of a section, and takes the section with the fewest candidates first,
- * weighted by how often sections failed (after Boussemart et al. 2004, dom/wdeg). {@code
- * RELEASE_BOUND}, {@code SUPPORT} and {@code FAILURE_MEMORY} are also new.
+ * <p>The cut into sections, the orders of candidates and the idea of searching plans that are
+ * pushed down are those of MiniMalloc (Moffitt 2023, "MiniMalloc: A Lightweight Memory Allocator
+ * for Hardware-Accelerated Machine Learning", ASPLOS). The branching is new: instead of the next
+ * unit in order of offsets, the search decides which unit is the lowest of a section ({@link
+ * CapacitySearch}).
  */
 public final class ExactSearch implements OffsetStrategy {
 
@@ -44,7 +37,6 @@ public final class ExactSearch implements OffsetStrategy {
     private static final long STACK_BYTES = 64L << 20;
 
     private final SearchLimits limits;
-    private final Set<Technique> techniques;
 
     /** Creates a search with a fixed effort, whose result is deterministic. */
     public ExactSearch() {
@@ -52,15 +44,7 @@ public final class ExactSearch implements OffsetStrategy {
     }
 
     public ExactSearch(SearchLimits limits) {
-        this(limits, Technique.ALL);
-    }
-
-    /**
-     * @param techniques enabled techniques; for benchmarks
-     */
-    public ExactSearch(SearchLimits limits, Set<Technique> techniques) {
         this.limits = limits;
-        this.techniques = Set.copyOf(techniques);
     }
 
     @Override
@@ -93,19 +77,26 @@ public final class ExactSearch implements OffsetStrategy {
     public SearchResult improve(OffsetPlan incumbent) {
         PlanningProblem problem = incumbent.problem();
         List<UsageRecord> units = problem.units();
-        Sections sections = new Sections(units);
         long[] offsets =
                 units.stream().mapToLong(unit -> incumbent.offsetOf(unit.tensor())).toArray();
-        Bounds bounds =
-                new Bounds(
-                        sections, LowerBounds.offsetBytes(units), offsets, limits.capacityBytes());
-        long nodes = bounds.closed() ? 0 : search(sections, bounds);
-        boolean better = bounds.bestBytes() < incumbent.totalBytes();
+        AtomicBoolean interrupted = new AtomicBoolean();
+        BooleanSupplier late = deadline();
+        Minimizer minimizer =
+                new Minimizer(
+                        new Sections(units),
+                        LowerBounds.offsetBytes(units),
+                        offsets,
+                        limits,
+                        () -> interrupted.get() || late.getAsBoolean());
+        if (!minimizer.closed()) {
+            run(minimizer, interrupted);
+        }
+        boolean better = minimizer.bestBytes() < incumbent.totalBytes();
         return new SearchResult(
-                better ? OffsetPlan.ofUnits(name(), problem, bounds.best()) : incumbent,
-                bounds.bestBytes() == bounds.lowerBytes(),
-                bounds.lowerBytes(),
-                nodes);
+                better ? OffsetPlan.ofUnits(name(), problem, minimizer.best()) : incumbent,
+                minimizer.bestBytes() == minimizer.lowerBytes(),
+                minimizer.lowerBytes(),
+                minimizer.nodes());
     }
 
     /**
@@ -139,36 +130,17 @@ public final class ExactSearch implements OffsetStrategy {
                 result.lowerBoundBytes());
     }
 
-    private long search(Sections sections, Bounds bounds) {
-        BooleanSupplier stop = deadline();
-        List<Worker> workers = new ArrayList<>();
-        for (int i = 0; i < limits.threads(); i++) {
-            Worker.Aim aim =
-                    limits.threads() == 1 ? BOTH : (i % 2 == 0 ? RAISE_LOWER_BOUND : IMPROVE_PLAN);
-            long nodes = Math.max(1, limits.nodes() / limits.threads());
-            workers.add(new Worker(sections, bounds, aim, i > 0, techniques, nodes, stop));
-        }
-        List<Thread> threads = new ArrayList<>();
-        for (Worker worker : workers) {
-            Thread thread = new Thread(null, worker, "djl-plan-search", STACK_BYTES);
-            thread.setDaemon(true);
-            thread.start();
-            threads.add(thread);
-        }
-        boolean interrupted = false;
-        for (Thread thread : threads) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-                bounds.cancel();
-                Uninterruptibles.joinUninterruptibly(thread);
-            }
-        }
-        if (interrupted) {
+    private void run(Minimizer minimizer, AtomicBoolean interrupted) {
+        Thread thread = new Thread(null, minimizer, "djl-plan-search", STACK_BYTES);
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            interrupted.set(true);
+            Uninterruptibles.joinUninterruptibly(thread);
             Thread.currentThread().interrupt();
         }
-        return workers.stream().mapToLong(Worker::nodes).sum();
     }
 
     private BooleanSupplier deadline() {

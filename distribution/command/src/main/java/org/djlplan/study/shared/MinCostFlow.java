@@ -1,11 +1,13 @@
 package org.djlplan.study.shared;
 
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
-import org.djlplan.memplan.internal.usage.PlanningProblem;
+import java.util.Map;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
-import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
  * Min-cost Flow (Lee et al. 2019, on the memory manager): every unit either follows a finished unit
@@ -19,7 +21,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * 1957). The O(n²) edges are not stored but computed from the records: O(n) memory, O(n³) time in
  * the worst case. Of equally short paths the one to the unit that starts first is taken.
  */
-public final class MinCostFlow implements SharedObjectsStrategy {
+final class MinCostFlow {
+
+    private MinCostFlow() {}
 
     /**
      * One search, with the units in execution order as columns (predecessors) and rows
@@ -113,24 +117,13 @@ public final class MinCostFlow implements SharedObjectsStrategy {
         }
     }
 
-    @Override
-    public String name() {
-        return "shared-min-cost-flow";
-    }
-
-    @Override
-    public int largestProblem() {
-        return 1_500;
-    }
-
     /**
-     * {@inheritDoc}
+     * Returns the number of every unit's object, by tensor id.
      *
      * @throws ArithmeticException if the sizes add up to more than a long holds
      */
-    @Override
-    public SharedObjectsPlan plan(PlanningProblem problem) {
-        List<UsageRecord> units = ObjectsInUse.inOrder(problem.units());
+    static Map<Integer, Integer> objects(List<UsageRecord> all) {
+        List<UsageRecord> units = ImmutableList.sortedCopyOf(UnitOrders::byFirst, all);
         // No potential and no distance exceeds this sum.
         UsageRecords.naiveBytes(units);
         Assignment assignment = new Assignment(units);
@@ -138,20 +131,18 @@ public final class MinCostFlow implements SharedObjectsStrategy {
             assignment.add(row);
         }
         int[] objects = new int[units.size()];
-        boolean[] follows = new boolean[units.size()];
+        Arrays.fill(objects, -1);
         int opened = 0;
-        ImmutableMap.Builder<Integer, Integer> byTensor = ImmutableMap.builder();
+        Map<Integer, Integer> byTensor = new HashMap<>();
         for (int i = 0; i < units.size(); i++) {
-            if (!follows[i]) {
+            if (objects[i] < 0) {
                 objects[i] = opened++;
             }
             byTensor.put(units.get(i).tensor(), objects[i]);
-            int follower = assignment.follower[i];
-            if (follower >= 0) {
-                follows[follower] = true;
-                objects[follower] = objects[i];
+            if (assignment.follower[i] >= 0) {
+                objects[assignment.follower[i]] = objects[i];
             }
         }
-        return new SharedObjectsPlan(name(), problem, byTensor.buildOrThrow());
+        return byTensor;
     }
 }

@@ -1,7 +1,6 @@
 /**
  * Shared objects: strategies that assign every unit of a planning problem one of several buffers,
- * each of which holds one unit at a time; the search for the smallest such plan; and the conversion
- * of such plans to offsets.
+ * each of which holds one unit at a time, and the search for the smallest such plan.
  *
  * <p>Terms and most strategies: Pisarchyk and Lee 2020, <a
  * href="https://arxiv.org/abs/2001.03288">Efficient Memory Management for Deep Neural Net

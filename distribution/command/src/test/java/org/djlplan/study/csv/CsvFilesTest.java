@@ -34,24 +34,20 @@ class CsvFilesTest {
 
     private void assertBad(int line, String column, String... lines) throws IOException {
         Path file = write(lines);
-        CsvFormatException thrown =
-                assertThrows(CsvFormatException.class, () -> CsvFiles.readPlan(file));
-        assertEquals(line, thrown.line(), thrown::getMessage);
-        assertEquals(column, thrown.column(), thrown::getMessage);
+        IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> CsvFiles.readPlan(file));
         assertTrue(
                 thrown.getMessage().startsWith("line " + line + ", column '" + column + "': "),
                 thrown::getMessage);
     }
 
     @Test
-    void readRecords_knownAt_isReadByTensorAndWrittenAgain() throws IOException {
+    void readRecords_knownAt_isReadByTensor() throws IOException {
         Path file = write("id,lower,upper,size,known", "a,0,1,5,", "b,3,9,64,2", "c,4,5,8,0");
         CsvRecords read = CsvFiles.readRecords(file);
         assertEquals(Map.of(1, 2, 2, 0), read.knownAt());
-        CsvFiles.writeRecords(file, read);
-        assertEquals(read, CsvFiles.readRecords(file));
         Path late = write("id,lower,upper,size,known", "a,3,4,5,4");
-        assertThrows(CsvFormatException.class, () -> CsvFiles.readRecords(late));
+        assertThrows(IllegalArgumentException.class, () -> CsvFiles.readRecords(late));
     }
 
     @Test
@@ -149,19 +145,10 @@ class CsvFilesTest {
         for (Executable reads :
                 List.<Executable>of(
                         () -> CsvFiles.readRecords(bytes), () -> CsvFiles.readPlan(bytes))) {
-            String message = assertThrows(CsvFormatException.class, reads).getMessage();
+            String message = assertThrows(IllegalArgumentException.class, reads).getMessage();
             assertTrue(
                     message.contains("not a text file with the columns id,lower,upper,size"),
                     message);
-        }
-    }
-
-    @Test
-    void csvRecords_nameThatWouldNotComeBack_isRefused() {
-        List<UsageRecord> records = List.of(new UsageRecord(0, 0, 0, 1));
-        for (String id : List.of("", "a,b", " a", "a\nb")) {
-            assertThrows(
-                    IllegalArgumentException.class, () -> new CsvRecords(records, Map.of(0, id)));
         }
     }
 
@@ -169,31 +156,18 @@ class CsvFilesTest {
     void plan_writtenAndRead_isEqual(@ForAll("problems") PlanningProblem problem)
             throws IOException {
         OffsetPlan plan = new GreedyBySize().plan(problem);
-        CsvPlan written = CsvPlan.of(plan, CsvRecords.numbered(problem).ids());
+        Map<Integer, String> names = new HashMap<>();
+        problem.records().forEach(r -> names.put(r.tensor(), "tensor/" + r.tensor()));
+        CsvPlan written = CsvPlan.of(plan, names);
         Path file = Files.createTempFile("plan", ".csv");
         try {
-            CsvFiles.writePlan(file, written);
+            Files.writeString(file, written.text());
             CsvPlan read = CsvFiles.readPlan(file);
             assertEquals(problem.records(), read.problem().records());
             assertEquals(problem.units(), read.problem().units());
             assertEquals(written.offsets(), read.offsets());
             assertEquals(written.ids(), read.ids());
             assertEquals(plan.totalBytes(), read.totalBytes());
-        } finally {
-            Files.delete(file);
-        }
-    }
-
-    @Property(tries = 50)
-    void records_writtenAndRead_areEqual(@ForAll("problems") PlanningProblem problem)
-            throws IOException {
-        Map<Integer, String> names = new HashMap<>();
-        problem.records().forEach(r -> names.put(r.tensor(), "tensor/" + r.tensor()));
-        CsvRecords written = new CsvRecords(problem.records(), names);
-        Path file = Files.createTempFile("records", ".csv");
-        try {
-            CsvFiles.writeRecords(file, written);
-            assertEquals(written, CsvFiles.readRecords(file));
         } finally {
             Files.delete(file);
         }

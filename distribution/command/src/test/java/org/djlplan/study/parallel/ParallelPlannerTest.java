@@ -15,27 +15,23 @@ class ParallelPlannerTest {
 
     @Test
     void plan_chain_needsNoMoreThanSerial() {
-        Attempt plain = ParallelPlanner.plan(GraphSketch.chain(), InPlace.FALSE);
-        assertEquals(128, plain.plan().totalBytes());
-        Attempt inPlace = ParallelPlanner.plan(GraphSketch.chain(), InPlace.TRUE);
+        Attempt inPlace = ParallelPlanner.plan(GraphSketch.chain());
         assertEquals("greedy-by-size-over-conflicts+in-place", inPlace.name());
         assertEquals(64, inPlace.plan().totalBytes());
-        assertEquals(
-                128, ParallelPlanner.plan(GraphSketch.chain(), InPlace.AUTO).plan().totalBytes());
     }
 
     @Test
     void plan_branches_keepsAllOfThem() {
         Graph graph = BranchyGraphs.branches(3, 3);
         assertEquals(256, MemoryPlanner.plan(graph, InPlace.TRUE).plan().totalBytes());
-        Attempt parallel = ParallelPlanner.plan(graph, InPlace.TRUE);
+        Attempt parallel = ParallelPlanner.plan(graph);
         assertEquals(384, parallel.plan().totalBytes());
         assertEquals(List.of(), PlanValidator.violations(parallel.plan(), 64));
     }
 
     @Test
     void plan_emptyGraph_needsNothing() {
-        Attempt planned = ParallelPlanner.plan(new GraphSketch().build(), InPlace.TRUE);
+        Attempt planned = ParallelPlanner.plan(new GraphSketch().build());
         assertEquals(0, planned.plan().totalBytes());
     }
 }

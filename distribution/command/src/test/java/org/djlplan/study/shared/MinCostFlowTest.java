@@ -1,17 +1,16 @@
 package org.djlplan.study.shared;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
-import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.Problems;
 import org.junit.jupiter.api.Test;
@@ -19,19 +18,13 @@ import org.junit.jupiter.api.Test;
 class MinCostFlowTest {
 
     /** Returns the flow's cost: for each object, the size of its first unit plus each growth. */
-    private static long cost(SharedObjectsPlan plan) {
+    private static long cost(List<UsageRecord> units, Map<Integer, Integer> objects) {
+        Map<Integer, Long> bytes = new HashMap<>();
         long cost = 0;
-        for (int object = 0; object < plan.objectBytes().size(); object++) {
-            int number = object;
-            long before = 0;
-            for (UsageRecord unit :
-                    plan.problem().units().stream()
-                            .filter(u -> plan.objectOf(u.tensor()) == number)
-                            .sorted(Comparator.comparingInt(UsageRecord::first))
-                            .toList()) {
-                cost += Math.max(0, unit.bytes() - before);
-                before = unit.bytes();
-            }
+        for (UsageRecord unit :
+                units.stream().sorted(Comparator.comparingInt(UsageRecord::first)).toList()) {
+            Long before = bytes.put(objects.get(unit.tensor()), unit.bytes());
+            cost += Math.max(0, unit.bytes() - (before == null ? 0 : before));
         }
         return cost;
     }
@@ -56,34 +49,19 @@ class MinCostFlowTest {
 
     @Property(tries = 300)
     void plan_fewUnits_hasTheLeastCost(@ForAll("records") List<UsageRecord> records) {
-        PlanningProblem problem = new PlanningProblem(records);
-        assertEquals(
-                leastCost(problem.units(), 0, List.of()), cost(new MinCostFlow().plan(problem)));
+        assertEquals(leastCost(records, 0, List.of()), cost(records, MinCostFlow.objects(records)));
     }
 
     @Test
     void plan_sizesBeyondAnInt_areNotCutShort() {
         // The smaller object must not grow by 2^40 bytes: costs are longs.
-        PlanningProblem problem =
-                new PlanningProblem(
+        Map<Integer, Integer> objects =
+                MinCostFlow.objects(
                         List.of(
                                 new UsageRecord(0, 0, 0, 1L << 40),
                                 new UsageRecord(1, 0, 1, 1L << 20),
                                 new UsageRecord(2, 3, 3, (1L << 40) + 1)));
-        SharedObjectsPlan plan = new MinCostFlow().plan(problem);
-        assertEquals(plan.objectOf(0), plan.objectOf(2));
-        assertEquals((1L << 40) + 1 + (1L << 20), plan.totalBytes());
-    }
-
-    @Test
-    void admits_overTheLimit_no() {
-        List<UsageRecord> records = new ArrayList<>();
-        for (int i = 0; i < new MinCostFlow().largestProblem(); i++) {
-            records.add(new UsageRecord(i, i, i, 1));
-        }
-        assertTrue(new MinCostFlow().admits(new PlanningProblem(records)));
-        records.add(new UsageRecord(records.size(), 0, 0, 1));
-        assertFalse(new MinCostFlow().admits(new PlanningProblem(records)));
+        assertEquals(objects.get(0), objects.get(2));
     }
 
     @Provide

@@ -2,19 +2,18 @@ package org.djlplan.study.shared;
 
 import static org.djlplan.memplan.testing.Vectors.records;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.Random;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.djlplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
+import org.djlplan.memplan.internal.plan.PlanValidator;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
@@ -31,6 +30,10 @@ class OptimalObjectsTest {
     /** With objects of 5 and 3 bytes, the third unit would have to be where the fourth belongs. */
     private static final List<UsageRecord> ABOVE_THE_BOUND =
             records(0, 1, 5, 1, 3, 3, 3, 5, 3, 5, 6, 5);
+
+    private static void assertProved(OptimalObjects.Result result) {
+        assertEquals(result.plan().totalBytes(), result.lowerBoundBytes());
+    }
 
     /** Tries every way to give units objects. */
     private static long smallest(
@@ -61,14 +64,14 @@ class OptimalObjectsTest {
     void search_fewUnits_equalsExhaustiveSearch(@ForAll("few") PlanningProblem problem) {
         OptimalObjects.Result result = new OptimalObjects().search(problem);
         assertEquals(smallest(problem.units(), 0, new ArrayList<>()), result.plan().totalBytes());
-        assertTrue(result.provedMinimal());
+        assertProved(result);
     }
 
     @Property(tries = 300)
     void search_anyProblem_isValidAndBelowNoOther(@ForAll("problems") PlanningProblem problem) {
         OptimalObjects.Result result = new OptimalObjects().search(problem);
-        assertEquals(List.of(), SharedObjectsValidator.violations(result.plan()));
-        for (SharedObjectsStrategy strategy : SharedStrategies.all()) {
+        assertEquals(List.of(), PlanValidator.violations(result.plan(), 1));
+        for (OffsetStrategy strategy : SharedStrategies.GREEDY) {
             assertTrue(
                     result.plan().totalBytes() <= strategy.plan(problem).totalBytes(),
                     strategy::name);
@@ -78,11 +81,10 @@ class OptimalObjectsTest {
     @Property(tries = 100)
     void search_withoutNodes_isTheBestOfTheOthersAndHonest(
             @ForAll("problems") PlanningProblem problem) {
-        OptimalObjects.Result cut =
-                new OptimalObjects(OptimalObjects.Limit.ofNodes(0)).search(problem);
+        OptimalObjects.Result cut = new OptimalObjects(0).search(problem);
         OptimalObjects.Result full = new OptimalObjects().search(problem);
         assertEquals(
-                SharedStrategies.WITHOUT_SEARCH.stream()
+                SharedStrategies.GREEDY.stream()
                         .mapToLong(strategy -> strategy.plan(problem).totalBytes())
                         .min()
                         .getAsLong(),
@@ -98,8 +100,7 @@ class OptimalObjectsTest {
         OptimalObjects.Result result = new OptimalObjects().search(new PlanningProblem(records));
         assertEquals(6.604, LowerBounds.sharedObjectBytes(records) / MEBIBYTE, 5e-4);
         assertEquals(6.699, result.plan().totalBytes() / MEBIBYTE, 5e-4);
-        assertTrue(result.provedMinimal());
-        assertEquals(result.plan().totalBytes(), result.lowerBoundBytes());
+        assertProved(result);
     }
 
     @Test
@@ -108,7 +109,7 @@ class OptimalObjectsTest {
                 new OptimalObjects().search(new PlanningProblem(ABOVE_THE_BOUND));
         assertEquals(8, LowerBounds.sharedObjectBytes(ABOVE_THE_BOUND));
         assertEquals(10, result.lowerBoundBytes());
-        assertEquals(List.of(5L, 5L), result.plan().objectBytes());
+        assertEquals(List.of(5L, 5L), SharedObjects.objectBytes(result.plan()));
     }
 
     @Test
@@ -118,48 +119,24 @@ class OptimalObjectsTest {
             OptimalObjects.Result result =
                     new OptimalObjects().search(new PlanningProblem(records));
             assertEquals(LowerBounds.sharedObjectBytes(records), result.plan().totalBytes());
-            assertTrue(result.provedMinimal());
+            assertProved(result);
         }
     }
 
     @Test
     void search_sameProblemTwice_givesTheSamePlan() {
         PlanningProblem problem = new PlanningProblem(wide(120, 3));
-        OptimalObjects search = new OptimalObjects(OptimalObjects.Limit.ofNodes(5_000));
+        OptimalObjects search = new OptimalObjects(5_000);
         assertEquals(search.search(problem), search.search(problem));
     }
 
     @Test
     void search_tooWide_saysThatNothingIsProved() {
         PlanningProblem problem = new PlanningProblem(wide(400, 60));
-        OptimalObjects.Result result =
-                new OptimalObjects(OptimalObjects.Limit.ofNodes(2_000)).search(problem);
-        assertFalse(result.provedMinimal());
-        assertEquals(List.of(), SharedObjectsValidator.violations(result.plan()));
+        OptimalObjects.Result result = new OptimalObjects(2_000).search(problem);
+        assertEquals(List.of(), PlanValidator.violations(result.plan(), 1));
         assertTrue(result.lowerBoundBytes() >= LowerBounds.sharedObjectBytes(problem.units()));
         assertTrue(result.lowerBoundBytes() < result.plan().totalBytes());
-    }
-
-    @Test
-    void search_noTime_returnsAtOnceWithAPlan() {
-        PlanningProblem problem = new PlanningProblem(wide(400, 60));
-        OptimalObjects.Limit limit = new OptimalObjects.Limit(Long.MAX_VALUE, OptionalLong.of(0));
-        OptimalObjects.Result result = new OptimalObjects(limit).search(problem);
-        assertFalse(result.provedMinimal());
-        assertEquals(List.of(), SharedObjectsValidator.violations(result.plan()));
-    }
-
-    @Test
-    void searchLimit_negative_isAnError() {
-        assertThrows(IllegalArgumentException.class, () -> OptimalObjects.Limit.ofNodes(-1));
-    }
-
-    @Test
-    void searchResult_planBelowTheBound_isAnError() {
-        SharedObjectsPlan plan = new Naive().plan(new PlanningProblem(ABOVE_THE_BOUND));
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> new OptimalObjects.Result(plan, plan.totalBytes() + 1));
     }
 
     private static List<UsageRecord> wide(int count, int length) {
@@ -176,7 +153,7 @@ class OptimalObjectsTest {
 
     @Property(tries = 300)
     void search_aDozenUnits_isProved(@ForAll("dozen") PlanningProblem problem) {
-        assertTrue(new OptimalObjects().search(problem).provedMinimal());
+        assertProved(new OptimalObjects().search(problem));
     }
 
     @Provide

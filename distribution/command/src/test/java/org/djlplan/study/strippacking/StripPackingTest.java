@@ -71,7 +71,7 @@ class StripPackingTest {
 
     @Test
     void pathCover_paperExample_reachesTheBoundWithLargestGroupsFirst() {
-        // PathCover.Groups {0, 2, 6}, {1, 5}, {3, 7}, {4} give 140 in this order.
+        // Groups {0, 2, 6}, {1, 5}, {3, 7}, {4} give 140 in this order.
         assertEquals(
                 List.of(28L, 0L, 80L, 64L, 116L, 0L, 104L, 64L),
                 offsets(new PathCover(), Vectors.PISARCHYK));
@@ -104,40 +104,6 @@ class StripPackingTest {
             @ForAll("problems") PlanningProblem problem) {
         long bound = pathCoverBoundBytes(problem.units());
         assertTrue(2 * new PathCover().plan(problem).totalBytes() <= bound);
-    }
-
-    @Property(tries = 300)
-    void groups_anyProblem_areAsManyAsUnitsOverlap(@ForAll("problems") PlanningProblem problem) {
-        List<UsageRecord> units = new ArrayList<>(problem.units());
-        units.sort(Comparator.comparingInt(UsageRecord::first));
-        for (List<List<UsageRecord>> groups :
-                List.of(
-                        PathCover.Groups.of(units, unit -> 0),
-                        PathCover.Groups.of(units, UsageRecord::bytes))) {
-            assertEquals(PositionalMaxima.of(units).size(), groups.size());
-            for (List<UsageRecord> group : groups) {
-                for (int i = 1; i < group.size(); i++) {
-                    assertTrue(group.get(i - 1).last() < group.get(i).first());
-                }
-            }
-        }
-    }
-
-    @Test
-    void groups_severalFree_takeTheFirstMadeOrTheNearestInSize() {
-        List<UsageRecord> units = records(0, 0, 10, 0, 0, 30, 0, 0, 50, 1, 1, 31, 1, 1, 45);
-        assertEquals(
-                List.of(List.of(0, 3), List.of(1, 4), List.of(2)),
-                tensors(PathCover.Groups.of(units, unit -> 0)));
-        assertEquals(
-                List.of(List.of(0), List.of(1, 3), List.of(2, 4)),
-                tensors(PathCover.Groups.of(units, UsageRecord::bytes)));
-    }
-
-    private static List<List<Integer>> tensors(List<List<UsageRecord>> groups) {
-        return groups.stream()
-                .map(group -> group.stream().map(UsageRecord::tensor).toList())
-                .toList();
     }
 
     @Property(tries = 300)

@@ -1,4 +1,4 @@
-package org.djlplan.study.criticalfirst;
+package org.djlplan.study.strippacking;
 
 /**
  * The upper edge of the placed units: segments of moments with one height. Neighbouring segments
@@ -23,7 +23,7 @@ final class Valleys {
     Valleys(int moments) {
         this.moments = moments;
         height = new long[moments];
-        end = new int[moments];
+        end = new int[moments + 1];
         before = new int[moments + 1];
         end[0] = moments;
         before[0] = -1;

@@ -1,4 +1,4 @@
-package org.djlplan.study.criticalfirst;
+package org.djlplan.study.strippacking;
 
 import static org.djlplan.memplan.testing.Vectors.records;
 import static org.junit.jupiter.api.Assertions.assertEquals;

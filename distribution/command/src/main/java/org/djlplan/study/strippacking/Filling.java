@@ -1,4 +1,4 @@
-package org.djlplan.study.criticalfirst;
+package org.djlplan.study.strippacking;
 
 import java.util.Arrays;
 import java.util.OptionalInt;
@@ -142,15 +142,25 @@ final class Filling {
          * @param lifeExponent exponent of lifetimes, in moments, at most 3
          * @param scarceShare slack below this fraction of the lower bound is scarce
          */
-        Priorities(MomentTable timeline, int sizeExponent, int lifeExponent, double scarceShare) {
-            priorities = new int[timeline.bytes.length];
+        static Priorities of(
+                MomentTable timeline, int sizeExponent, int lifeExponent, double scarceShare) {
+            int[] priorities = new int[timeline.bytes.length];
             Arrays.setAll(
                     priorities,
                     unit ->
                             1
                                     + sizeExponent * doublings(timeline.bytes[unit])
                                     + lifeExponent * doublings(timeline.life(unit)));
-            scarceBytes = (long) (timeline.boundBytes() * scarceShare);
+            return new Priorities(priorities, (long) (timeline.boundBytes() * scarceShare));
+        }
+
+        /**
+         * @param priorities positive
+         * @param scarceBytes slack below this is scarce
+         */
+        Priorities(int[] priorities, long scarceBytes) {
+            this.priorities = priorities;
+            this.scarceBytes = scarceBytes;
         }
 
         private static int doublings(long value) {

@@ -1,4 +1,4 @@
-package org.djlplan.study.criticalfirst;
+package org.djlplan.study.strippacking;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -53,17 +53,14 @@ public final class CriticalFirst implements OffsetStrategy {
 
     @Override
     public OffsetPlan plan(PlanningProblem problem) {
-        if (problem.units().isEmpty()) {
-            return OffsetPlan.ofUnits(name(), problem, new long[0]);
-        }
         return OffsetPlan.ofUnits(name(), problem, best(new MomentTable(problem.units())).byUnit());
     }
 
     private static MomentTable.Layout best(MomentTable timeline) {
         List<Filling.Priorities> priorities =
                 List.of(
-                        new Filling.Priorities(timeline, 2, 1, 0.2),
-                        new Filling.Priorities(timeline, 1, 3, 0.5));
+                        Filling.Priorities.of(timeline, 2, 1, 0.2),
+                        Filling.Priorities.of(timeline, 1, 3, 0.5));
         MomentTable.Neighbours neighbours = new MomentTable.Neighbours(timeline);
         List<MomentTable.Layout> layouts = new ArrayList<>();
         long visits = 0;

@@ -1,8 +1,10 @@
-package org.djlplan.study.criticalfirst;
+package org.djlplan.study.strippacking;
 
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.primitives.Longs;
@@ -30,6 +32,8 @@ final class MomentTable {
     /** The index of each unit in the problem's units. */
     final int[] index;
 
+    private final List<UsageRecord> units;
+
     /** Number of units that start before each moment; one entry more than there are moments. */
     final int[] startedBefore;
 
@@ -37,10 +41,11 @@ final class MomentTable {
     final long[] breadthBytes;
 
     /**
-     * @param units at least one, by tensor id
+     * @param units by tensor id
      * @throws ArithmeticException if a breadth does not fit into a long
      */
     MomentTable(List<UsageRecord> units) {
+        this.units = units;
         int count = units.size();
         int[] starts = new int[count];
         int[] lasts = new int[count];
@@ -84,6 +89,35 @@ final class MomentTable {
     /** Returns the number of moments at which {@code unit} is alive. */
     int life(int unit) {
         return to[unit] - from[unit];
+    }
+
+    /** Returns the units of this table in another order. */
+    int[] sorted(Comparator<UsageRecord> order) {
+        return IntStream.range(0, index.length)
+                .boxed()
+                .sorted((a, b) -> order.compare(units.get(index[a]), units.get(index[b])))
+                .mapToInt(Integer::intValue)
+                .toArray();
+    }
+
+    /**
+     * Puts each unit on the highest of the units before it that overlap it in time.
+     *
+     * @throws ArithmeticException if the arena does not fit into a long
+     */
+    Layout stack(Comparator<UsageRecord> order) {
+        long[] skyline = new long[moments];
+        long[] offsets = new long[index.length];
+        long totalBytes = 0;
+        for (int unit : sorted(order)) {
+            for (int moment = from[unit]; moment < to[unit]; moment++) {
+                offsets[unit] = Math.max(offsets[unit], skyline[moment]);
+            }
+            long topBytes = UsageRecords.addBytes(offsets[unit], bytes[unit]);
+            Arrays.fill(skyline, from[unit], to[unit], topBytes);
+            totalBytes = Math.max(totalBytes, topBytes);
+        }
+        return new Layout(this, offsets, totalBytes);
     }
 
     /** Returns the starts that are followed by an end before the next start. */

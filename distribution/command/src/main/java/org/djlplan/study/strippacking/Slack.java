@@ -1,4 +1,4 @@
-package org.djlplan.study.criticalfirst;
+package org.djlplan.study.strippacking;
 
 import java.util.Arrays;
 import java.util.OptionalInt;

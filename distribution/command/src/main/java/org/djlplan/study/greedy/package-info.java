@@ -1,2 +1,0 @@
-/** Greedy strategies for comparison; applications run those of the runtime jar. */
-package org.djlplan.study.greedy;
