@@ -22,7 +22,6 @@ import org.djlplan.memplan.internal.store.CacheFolder;
 import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.study.delegation.Pareto;
-import org.djlplan.study.delegation.Verdict;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.djlplan.thirdparty.guava.collect.Streams;
 
@@ -134,7 +133,7 @@ final class DelegationPart {
             return new Runs(
                     index,
                     line.operator().type(),
-                    line.verdict() instanceof Verdict.Delegated ? "delegate" : "cpu",
+                    line.verdict().isDelegated() ? "delegate" : "cpu",
                     Explained.text(line.verdict()),
                     IntStream.range(0, table.partitions().size())
                             .filter(i -> table.partitions().get(i).contains(index))

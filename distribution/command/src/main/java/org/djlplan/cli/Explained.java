@@ -164,16 +164,10 @@ record Explained(Graph graph, List<Line> lines) {
             json.addProperty("operator", line.operator().index());
             json.addProperty("type", line.operator().type());
             json.addProperty("output", name(line.operator()));
-            json.addProperty("delegated", verdict instanceof Verdict.Delegated);
+            json.addProperty("delegated", verdict.isDelegated());
             json.addProperty("verdict", verdict.kind());
             json.addProperty("reason", verdict.reason());
-            if (verdict instanceof Verdict.NotWorth notWorth) {
-                json.addProperty("slowerMillis", Figures.inMillis(notWorth.slowerNanos()));
-                json.addProperty("moreBytes", notWorth.moreBytes());
-            } else if (verdict instanceof Verdict.OutsideTolerance outside) {
-                json.add("difference", Json.tree(outside.difference()));
-                json.addProperty("limit", outside.limit());
-            }
+            verdict.figures().forEach((name, figure) -> json.add(name, Json.tree(figure)));
             operators.add(json);
         }
         return operators;

@@ -97,7 +97,7 @@ class ExplainedTest {
                                 List.of(
                                         new Explained.Line(
                                                 graph.operators().get(0),
-                                                new Verdict.Unsupported("no \u001b[31m"))))
+                                                Verdict.unsupported("no \u001b[31m"))))
                         .table(false)
                         .text();
         assertTrue(text.chars().allMatch(c -> c == '\n' || !Character.isISOControl(c)), text);

@@ -95,20 +95,20 @@ public final class Explanation {
 
     private Verdict verdict(int operator) {
         if (table.chosen().operators().contains(operator)) {
-            return new Verdict.Delegated();
+            return Verdict.DELEGATED;
         }
         if (excluded.contains(operator)) {
-            return new Verdict.Excluded();
+            return Verdict.EXCLUDED;
         }
         if (flow.isConstantOperator(operator)) {
             return ofReaders(operator);
         }
         if (!offered.contains(operator)) {
-            return new Verdict.Unsupported(rules.refusal(operator));
+            return Verdict.unsupported(rules.refusal(operator));
         }
         return nearest(operator)
                 .map(entry -> verdict(operator, entry))
-                .orElseGet(Verdict.Untried::new);
+                .orElse(Verdict.UNTRIED);
     }
 
     /**
@@ -122,18 +122,14 @@ public final class Explanation {
                         .mapToObj(
                                 reader ->
                                         flow.isConstantOperator(reader)
-                                                ? new Verdict.Unpacks()
+                                                ? Verdict.UNPACKS
                                                 : verdict(reader))
                         .collect(ImmutableSet.toImmutableSet());
         if (reasons.size() != 1) {
-            return new Verdict.Unpacks();
+            return Verdict.UNPACKS;
         }
         Verdict reason = reasons.iterator().next();
-        boolean own =
-                reason instanceof Verdict.Delegated
-                        || reason instanceof Verdict.Excluded
-                        || reason instanceof Verdict.Unsupported;
-        return own ? new Verdict.Unpacks() : reason;
+        return reason.isOwn() ? Verdict.UNPACKS : reason;
     }
 
     private Optional<Entry> nearest(int operator) {
@@ -161,17 +157,17 @@ public final class Explanation {
             return outside(smallest(operator, Entry.Wrong.class).orElse(wrong));
         }
         if (entry instanceof Entry.Failed failed) {
-            return new Verdict.Failed(smallest(operator, Entry.Failed.class).orElse(failed));
+            return Verdict.failed(smallest(operator, Entry.Failed.class).orElse(failed));
         }
         Entry.Measured with = (Entry.Measured) entry;
         if (goal.maxMemoryBytes().isPresent()
                 && with.memoryBytes() > goal.maxMemoryBytes().getAsLong()) {
-            return new Verdict.OverLimit(with, goal.maxMemoryBytes().getAsLong());
+            return Verdict.overLimit(with, goal.maxMemoryBytes().getAsLong());
         }
         // The CPU kernels can be chosen without having been measured.
         return table.measured(table.chosen())
-                .<Verdict>map(chosen -> new Verdict.NotWorth(with, chosen, goal.objective()))
-                .orElseGet(Verdict.Untried::new);
+                .map(chosen -> Verdict.notWorth(with, chosen, goal.objective()))
+                .orElse(Verdict.UNTRIED);
     }
 
     private <T extends Entry> Optional<T> smallest(int operator, Class<T> kind) {
@@ -186,21 +182,21 @@ public final class Explanation {
         return wrong.errors().stream()
                 .filter(error -> !tolerance.admits(error))
                 .max(Comparator.comparingDouble(this::excess))
-                .<Verdict>map(error -> outside(wrong, error))
-                .orElseGet(Verdict.Untried::new);
+                .map(error -> outside(wrong, error))
+                .orElse(Verdict.UNTRIED);
     }
 
     private Verdict outside(Entry.Wrong wrong, OutputError error) {
         Optional<ByOperator> byOperator = error.byOperator().filter(worst -> !worst.isRight());
         if (byOperator.isPresent()) {
-            return new Verdict.WrongOperator(wrong, byOperator.get());
+            return Verdict.wrongOperator(wrong, byOperator.get());
         }
         double limit = tolerance.limit(error);
         if (error.difference() > limit || !isFloat(error)) {
-            return new Verdict.OutsideTolerance(
+            return Verdict.outsideTolerance(
                     wrong, error.type(), error.difference(), limit, false);
         }
-        return new Verdict.OutsideTolerance(
+        return Verdict.outsideTolerance(
                 wrong, error.type(), error.deviation().spread(), spreadLimit(error), true);
     }
 

@@ -1,5 +1,6 @@
 package org.djlplan.study.delegation;
 
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -87,88 +88,69 @@ record XnnpackRelease(String name, Map<String, Rule> rules) {
             Rule.of("a window of one element must have no stride; " + ACTIVATION);
 
     private static final XnnpackRelease V2_6 =
-            new XnnpackRelease(
-                    "2.6",
-                    ImmutableMap.<String, Rule>builder()
-                            .put("ABS", ANY)
-                            .put("ADD", Rule.of(ACTIVATION))
-                            .put("AVERAGE_POOL_2D", POOL)
-                            .put("CEIL", ANY)
-                            .put("CONV_2D", WEIGHTS)
-                            .put("DEPTHWISE_CONV_2D", WEIGHTS)
-                            .put(
-                                    "DEPTH_TO_SPACE",
-                                    Rule.of("blocks must be larger than one element"))
-                            .put("DIV", Rule.of(ACTIVATION))
-                            .put("ELU", ANY)
-                            .put("FLOOR", ANY)
-                            .put(
-                                    "FULLY_CONNECTED",
-                                    Rule.weighted(
-                                            "weights must be in the default format; " + ACTIVATION))
-                            .put("HARD_SWISH", ANY)
-                            .put("LEAKY_RELU", ANY)
-                            .put("LOGISTIC", ANY)
-                            .put("MAXIMUM", ANY)
-                            .put("MAX_POOL_2D", POOL)
-                            .put(
-                                    "MEAN",
-                                    new Rule(
-                                            FLOATS,
-                                            ImmutableSet.of(1),
-                                            ImmutableSet.of(1),
-                                            4,
-                                            "only a mean over height and width (axes 1 and 2)"))
-                            .put("MINIMUM", ANY)
-                            .put("MUL", Rule.of(ACTIVATION))
-                            .put("NEG", ANY)
-                            .put("PAD", Rule.with(1).hinting("no negative padding"))
-                            .put(
-                                    "PRELU",
-                                    new Rule(
-                                            FLOATS,
-                                            ImmutableSet.of(1),
-                                            Set.of(),
-                                            0,
-                                            "one slope per channel"))
-                            .put("RELU", ANY)
-                            .put("RELU6", ANY)
-                            .put("RELU_N1_TO_1", ANY)
-                            .put("RESHAPE", Rule.with(1))
-                            .put("RESIZE_BILINEAR", Rule.with(1))
-                            .put("ROUND", ANY)
-                            .put("SOFTMAX", Rule.of("beta must be 1"))
-                            .put("SQRT", ANY)
-                            .put("SQUARE", ANY)
-                            .put("SQUARED_DIFFERENCE", ANY)
-                            .put("SUB", Rule.of(ACTIVATION))
-                            .put("CUSTOM:Convolution2DTransposeBias", ANY)
-                            .put("CUSTOM:MaxPoolingWithArgmax2D", ANY)
-                            .put("CUSTOM:MaxUnpooling2D", ANY)
-                            .buildOrThrow());
+            new XnnpackRelease("2.6", Map.of())
+                    .with(
+                            ANY,
+                            "ABS",
+                            "CEIL",
+                            "ELU",
+                            "FLOOR",
+                            "HARD_SWISH",
+                            "LEAKY_RELU",
+                            "LOGISTIC",
+                            "MAXIMUM",
+                            "MINIMUM",
+                            "NEG",
+                            "RELU",
+                            "RELU6",
+                            "RELU_N1_TO_1",
+                            "ROUND",
+                            "SQRT",
+                            "SQUARE",
+                            "SQUARED_DIFFERENCE",
+                            "CUSTOM:Convolution2DTransposeBias",
+                            "CUSTOM:MaxPoolingWithArgmax2D",
+                            "CUSTOM:MaxUnpooling2D")
+                    .with(Rule.of(ACTIVATION), "ADD", "DIV", "MUL", "SUB")
+                    .with(POOL, "AVERAGE_POOL_2D", "MAX_POOL_2D")
+                    .with(WEIGHTS, "CONV_2D", "DEPTHWISE_CONV_2D")
+                    .with(Rule.of("blocks must be larger than one element"), "DEPTH_TO_SPACE")
+                    .with(
+                            Rule.weighted("weights must be in the default format; " + ACTIVATION),
+                            "FULLY_CONNECTED")
+                    .with(
+                            new Rule(
+                                    FLOATS,
+                                    ImmutableSet.of(1),
+                                    ImmutableSet.of(1),
+                                    4,
+                                    "only a mean over height and width (axes 1 and 2)"),
+                            "MEAN")
+                    .with(Rule.with(1).hinting("no negative padding"), "PAD")
+                    .with(
+                            new Rule(
+                                    FLOATS, ImmutableSet.of(1), Set.of(), 0, "one slope per channel"),
+                            "PRELU")
+                    .with(Rule.with(1), "RESHAPE", "RESIZE_BILINEAR")
+                    .with(Rule.of("beta must be 1"), "SOFTMAX");
 
     private static final XnnpackRelease V2_20 =
             V2_6.with(
-                            ImmutableMap.<String, Rule>builder()
-                                    .put("BATCH_MATMUL", ANY)
-                                    .put("CONCATENATION", ANY)
-                                    .put("COS", ANY)
-                                    .put("DEQUANTIZE", ANY)
-                                    .put("EXP", ANY)
-                                    .put("GELU", ANY)
-                                    .put("MEAN", Rule.with(1))
-                                    .put("QUANTIZE", ANY.or(ImmutableSet.of(ElementType.INT8)))
-                                    .put("REDUCE_MAX", Rule.with(1))
-                                    .put("REDUCE_MIN", Rule.with(1))
-                                    .put("RSQRT", ANY)
-                                    .put("SIN", ANY)
-                                    .put("SLICE", Rule.with(1, 2))
-                                    .put("SPACE_TO_DEPTH", ANY)
-                                    .put("STRIDED_SLICE", Rule.with(1, 2, 3))
-                                    .put("SUM", Rule.with(1))
-                                    .put("TANH", ANY)
-                                    .put("TRANSPOSE", Rule.with(1))
-                                    .buildOrThrow())
+                            ANY,
+                            "BATCH_MATMUL",
+                            "CONCATENATION",
+                            "COS",
+                            "DEQUANTIZE",
+                            "EXP",
+                            "GELU",
+                            "RSQRT",
+                            "SIN",
+                            "SPACE_TO_DEPTH",
+                            "TANH")
+                    .with(Rule.with(1), "MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM", "TRANSPOSE")
+                    .with(ANY.or(ImmutableSet.of(ElementType.INT8)), "QUANTIZE")
+                    .with(Rule.with(1, 2), "SLICE")
+                    .with(Rule.with(1, 2, 3), "STRIDED_SLICE")
                     .with(ImmutableSet.of("ELU"), ImmutableSet.of(ElementType.INT8))
                     .with(
                             ImmutableSet.of(
@@ -202,22 +184,29 @@ record XnnpackRelease(String name, Map<String, Rule> rules) {
     private static final XnnpackRelease V2_21 =
             V2_20.with(ImmutableSet.of("BATCH_MATMUL"), EIGHT_BITS).named("2.21");
 
+    XnnpackRelease {
+        rules = ImmutableMap.copyOf(rules);
+    }
+
     private XnnpackRelease named(String other) {
         return new XnnpackRelease(other, rules);
     }
 
-    /** Returns this release with other rules for some operators. */
-    private XnnpackRelease with(Map<String, Rule> more) {
-        return new XnnpackRelease(
-                name,
-                ImmutableMap.<String, Rule>builder().putAll(rules).putAll(more).buildKeepingLast());
+    /** Returns this release with another rule for some operators. */
+    private XnnpackRelease with(Rule rule, String... operators) {
+        Map<String, Rule> more = new LinkedHashMap<>(rules);
+        for (String operator : operators) {
+            more.put(operator, rule);
+        }
+        return new XnnpackRelease(name, more);
     }
 
     /** Returns this release with more supported types for some operators. */
     private XnnpackRelease with(Set<String> operators, Set<ElementType> types) {
-        ImmutableMap.Builder<String, Rule> more = ImmutableMap.builder();
-        operators.forEach(operator -> more.put(operator, rules.get(operator).or(types)));
-        return with(more.buildOrThrow());
+        Map<String, Rule> more = new LinkedHashMap<>(rules);
+        operators.forEach(
+                operator -> more.computeIfPresent(operator, (type, rule) -> rule.or(types)));
+        return new XnnpackRelease(name, more);
     }
 
     /** Returns the release of a version; empty if its rules are unknown. */
