@@ -1,8 +1,6 @@
 package org.djlplan.memplan.internal.plan.portfolio;
 
-import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
@@ -93,13 +91,6 @@ public final class Portfolio {
         }
         Attempt attempt = validated(plan, watch);
         return attempt.valid() ? attempt : best;
-    }
-
-    /** Returns the valid attempt with the smallest arena, on a tie the first. */
-    public static Optional<Attempt> smallest(List<Attempt> attempts) {
-        return attempts.stream()
-                .filter(Attempt::valid)
-                .min(Comparator.comparingLong(attempt -> attempt.plan().totalBytes()));
     }
 
     private Attempt attempt(OffsetStrategy strategy, PlanningProblem problem) {
