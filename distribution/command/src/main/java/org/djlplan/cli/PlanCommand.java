@@ -122,9 +122,7 @@ final class PlanCommand implements Callable<Integer> {
         PlanRun run = PlanRun.of(input, choice, searchLimits(), ProgressLine.ifWatched(err));
         OffsetPlan serial = run.best().plan();
         Optional<Attempt> atOnce =
-                input.graph()
-                        .filter(graph -> parallel)
-                        .map(ParallelPlanner::plan);
+                input.graph().filter(graph -> parallel).map(ParallelPlanner::plan);
         OffsetPlan chosen = atOnce.map(Attempt::plan).orElse(serial);
         if (out != null) {
             write(CsvPlan.of(chosen, input.ids()));

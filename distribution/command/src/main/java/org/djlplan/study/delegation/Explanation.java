@@ -106,9 +106,7 @@ public final class Explanation {
         if (!offered.contains(operator)) {
             return Verdict.unsupported(rules.refusal(operator));
         }
-        return nearest(operator)
-                .map(entry -> verdict(operator, entry))
-                .orElse(Verdict.UNTRIED);
+        return nearest(operator).map(entry -> verdict(operator, entry)).orElse(Verdict.UNTRIED);
     }
 
     /**
@@ -193,8 +191,7 @@ public final class Explanation {
         }
         double limit = tolerance.limit(error);
         if (error.difference() > limit || !isFloat(error)) {
-            return Verdict.outsideTolerance(
-                    wrong, error.type(), error.difference(), limit, false);
+            return Verdict.outsideTolerance(wrong, error.type(), error.difference(), limit, false);
         }
         return Verdict.outsideTolerance(
                 wrong, error.type(), error.deviation().spread(), spreadLimit(error), true);

@@ -129,7 +129,11 @@ record XnnpackRelease(String name, Map<String, Rule> rules) {
                     .with(Rule.with(1).hinting("no negative padding"), "PAD")
                     .with(
                             new Rule(
-                                    FLOATS, ImmutableSet.of(1), Set.of(), 0, "one slope per channel"),
+                                    FLOATS,
+                                    ImmutableSet.of(1),
+                                    Set.of(),
+                                    0,
+                                    "one slope per channel"),
                             "PRELU")
                     .with(Rule.with(1), "RESHAPE", "RESIZE_BILINEAR")
                     .with(Rule.of("beta must be 1"), "SOFTMAX");

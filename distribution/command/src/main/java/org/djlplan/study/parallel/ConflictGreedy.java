@@ -46,8 +46,7 @@ record ConflictGreedy(
 
     /** The order of TVM's {@code greedy_by_conflicts}, with the placement of Greedy by Size. */
     static final ConflictGreedy BY_CONFLICTS =
-            new ConflictGreedy(
-                    "greedy-by-conflicts", ConflictGreedy::conflictsThenSize, true);
+            new ConflictGreedy("greedy-by-conflicts", ConflictGreedy::conflictsThenSize, true);
 
     /** TVM's {@code greedy_by_size} ({@code GreedySize}): ties by number of conflicts. */
     static final ConflictGreedy TVM_BY_SIZE =
@@ -55,8 +54,7 @@ record ConflictGreedy(
 
     /** TVM's {@code greedy_by_conflicts} ({@code GreedyConflicts}). */
     static final ConflictGreedy TVM_BY_CONFLICTS =
-            new ConflictGreedy(
-                    "tvm-greedy-by-conflicts", ConflictGreedy::conflictsThenSize, false);
+            new ConflictGreedy("tvm-greedy-by-conflicts", ConflictGreedy::conflictsThenSize, false);
 
     private static Comparator<UsageRecord> conflictsThenSize(PlanningProblem problem) {
         return mostConflictsFirst(problem).thenComparing(UnitOrders::bySize);
@@ -101,8 +99,7 @@ record ConflictGreedy(
     public OffsetPlan plan(PlanningProblem problem) {
         PlacedUnits placed = new PlacedUnits(problem::conflict);
         ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
-        for (UsageRecord unit :
-                ImmutableList.sortedCopyOf(order.apply(problem), problem.units())) {
+        for (UsageRecord unit : ImmutableList.sortedCopyOf(order.apply(problem), problem.units())) {
             long offset = fillsGaps ? placed.smallestGap(unit) : placed.behindLast(unit);
             placed.add(unit, offset);
             offsets.put(unit.tensor(), offset);
