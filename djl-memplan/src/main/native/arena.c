@@ -292,7 +292,7 @@ void djlplan_arena_free(void *address) {
     if (arena == NULL) return;
     pthread_mutex_lock(&arena->lock);
     arena->given_up = true;
-    arena->runs = NULL;
+    arena->run = NULL;
     int64_t below = INT64_MAX;
     while (below >= 0 && arena->blocks.count > 0) below = give_back(arena, 0, below);
     djlplan_arena_leave(arena);

@@ -40,8 +40,8 @@
  * loaders share the library that the first one loaded, because libtorch can have only one
  * allocator.
  */
-enum { DJLPLAN_ABI = 11 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 11, "NativeLoader.ABI");
+enum { DJLPLAN_ABI = 12 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 12, "NativeLoader.ABI");
 DJLPLAN_API int djlplan_abi(void);
 
 enum djlplan_status {
@@ -175,15 +175,9 @@ enum djlplan_loads_counter {
 DJLPLAN_AS_IN_JAVA(DJLPLAN_LOADS_STALLED_NANOS == 0 && DJLPLAN_LOADS_LOADED_BYTES == 1 &&
                        DJLPLAN_LOADS_LOADED_NANOS == 2 && DJLPLAN_LOADS_COUNTERS == 3,
                    "WeightStream.Counters");
-DJLPLAN_API int64_t djlplan_stream_counters(struct djlplan_stream *stream, int64_t *out,
-                                            int64_t capacity);
-/* For tests: delays every later load by this time, so that steps have to wait. */
-DJLPLAN_API void djlplan_stream_delay(struct djlplan_stream *stream, int64_t nanos);
+DJLPLAN_API void djlplan_stream_counters(struct djlplan_stream *stream, int64_t *out);
 
-/*
- * ---- priority.c: processes of a low priority
- * -----------------------------------------------------
- */
+/* ---- priority.c: processes of a low priority ------------------------------------------------- */
 
 /*
  * Gives all threads of a process a priority from 1 to 19, the lowest, which new threads inherit.
@@ -378,9 +372,7 @@ DJLPLAN_API struct djlplan_delegate *djlplan_delegate_create(const char *library
 DJLPLAN_API void *djlplan_delegate_handle(const struct djlplan_delegate *delegate);
 DJLPLAN_API void djlplan_delegate_delete(struct djlplan_delegate *delegate);
 
-/*
- * ---- xnnpack_weights.c: packed weights shared by the delegates of one model -------------------
- */
+/* ---- xnnpack_weights.c: packed weights shared by the delegates of one model ------------------ */
 
 /*
  * Reserves at most `bytes` for packed weights, and takes memory only as it is used. Returns NULL if
@@ -543,11 +535,10 @@ DJLPLAN_API int djlplan_torch_threads(int apply);
 DJLPLAN_API void djlplan_torch_set_settings(int64_t wanted);
 
 /*
- * Begins a run on this thread. Runs without plans may share an arena; blocks of earlier runs may lie
- * in it. `plan` and `escapes` may be NULL. With `logged` 1, allocations and frees are recorded.
- * Returns NULL if this thread already has a run, if there is no memory, if the arena is not of this
- * library, contains weights or is too small for the plan, or if the arena has another run and one of
- * the two has a plan.
+ * Begins a run on this thread, alone in its arena, where blocks of earlier runs may lie. `plan` and
+ * `escapes` may be NULL. With `logged` 1, allocations and frees are recorded. Returns NULL if this
+ * thread already has a run, if there is no memory, or if the arena is not of this library, contains
+ * weights, is too small for the plan, or has a run that is not finished.
  */
 DJLPLAN_API struct djlplan_run *djlplan_torch_begin(struct djlplan_plan *plan, void *arena,
                                                     struct djlplan_escapes *escapes, int logged);
@@ -668,12 +659,11 @@ DJLPLAN_API int djlplan_weights_begin(struct djlplan_weights *weights,
 enum djlplan_stream_figure {
     DJLPLAN_STREAM_AS_PLANNED = 0, /* 1 if the prediction followed the schedule */
     DJLPLAN_STREAM_WAITED_NANOS = 1,
-    DJLPLAN_STREAM_LOADED_BYTES = 2,
-    DJLPLAN_STREAM_FAILED = 3, /* errno of the first load that failed, or 0 */
-    DJLPLAN_STREAM_FIGURES = 4
+    DJLPLAN_STREAM_FAILED = 2, /* errno of the first load that failed, or 0 */
+    DJLPLAN_STREAM_FIGURES = 3
 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_STREAM_AS_PLANNED == 0 && DJLPLAN_STREAM_FAILED == 3 &&
-                       DJLPLAN_STREAM_FIGURES == 4,
+DJLPLAN_AS_IN_JAVA(DJLPLAN_STREAM_AS_PLANNED == 0 && DJLPLAN_STREAM_WAITED_NANOS == 1 &&
+                       DJLPLAN_STREAM_FAILED == 2 && DJLPLAN_STREAM_FIGURES == 3,
                    "WeightFile.AS_PLANNED … FIGURES");
 /* Ends the prediction, on its thread, and begins to load the first pieces of the next one. */
 DJLPLAN_API void djlplan_weights_end(struct djlplan_weights *weights, int64_t *figures);
@@ -707,8 +697,8 @@ DJLPLAN_API void djlplan_ort_detach(void);
  * places in the arena. It is finished by djlplan_run_finish. `escapes` may be NULL; with
  * `recorded`, djlplan_run_events returns its events. An allocation that would end beyond
  * `limit_bytes` in the arena fails like one of the engine's. Returns NULL if this thread already
- * has a run of this engine, there is no memory, the arena is not of this library, or the arena has
- * a run with a plan.
+ * has a run of this engine, there is no memory, the arena is not of this library, or it has a run
+ * that is not finished.
  */
 DJLPLAN_API struct djlplan_run *djlplan_ort_begin(void *arena, struct djlplan_escapes *escapes,
                                                   int recorded, int64_t limit_bytes);

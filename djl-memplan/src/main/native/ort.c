@@ -6,10 +6,10 @@
  * sessions. A header in front of these blocks has their size, for the figures.
  */
 #define _GNU_SOURCE
+#include "functions.h"
 #include "ort_abi.h"
 #include "run.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 
 /*
@@ -103,10 +103,8 @@ static uintptr_t entry(enum ort_entry index) { return (uintptr_t)table[index]; }
 /* Returns whether a call succeeded. If not, writes its message. */
 static bool succeeded(void *status, char *message, int64_t message_bytes) {
     if (status == NULL) return true;
-    if (message_bytes > 0) {
-        snprintf(message, (size_t)message_bytes, "ONNX Runtime: %s",
-                 ((ort_get_error_message)entry(ORT_GET_ERROR_MESSAGE))(status));
-    }
+    snprintf(message, (size_t)message_bytes, "ONNX Runtime: %s",
+             ((ort_get_error_message)entry(ORT_GET_ERROR_MESSAGE))(status));
     ((ort_release_status)entry(ORT_RELEASE_STATUS))(status);
     return false;
 }
@@ -120,12 +118,12 @@ static const char *check_table(const void *const *api) {
     if (api == NULL || dladdr(api[ORT_REGISTER_ALLOCATOR], &library) == 0) {
         return "its table of functions is not as expected";
     }
-    void *handle = dlopen(library.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
-    ort_get_api_base get =
-        handle == NULL ? NULL : (ort_get_api_base)(uintptr_t)dlsym(handle, ORT_GET_API_BASE);
-    const void *known = get == NULL ? NULL : get()->get_api(ORT_API_VERSION);
+    void *handle = djlplan_loaded(library.dli_fname);
+    ort_get_api_base get;
+    bool found = djlplan_find(handle, ORT_GET_API_BASE, &get);
+    const void *known = found ? get()->get_api(ORT_API_VERSION) : NULL;
     if (handle != NULL) dlclose(handle);
-    if (get == NULL) return "its library has no function " ORT_GET_API_BASE;
+    if (!found) return "its library has no function " ORT_GET_API_BASE;
     if (known == NULL) return "it is older than 1.18";
     return known == (const void *)api ? NULL : "its table of functions is another one";
 }
@@ -164,12 +162,11 @@ int djlplan_ort_attach(const void *api, void *env, char *message, int64_t messag
 }
 
 void djlplan_ort_detach(void) {
-    char unused[1];
     pthread_mutex_lock(&attach_lock);
     if (environment != NULL) {
         (void)succeeded(
             ((ort_unregister_allocator)entry(ORT_UNREGISTER_ALLOCATOR))(environment, memory_info),
-            unused, sizeof unused);
+            NULL, 0);
     }
     environment = NULL;
     pthread_mutex_unlock(&attach_lock);

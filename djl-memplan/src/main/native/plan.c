@@ -3,26 +3,15 @@
 
 #include <stdlib.h>
 
-static pthread_mutex_t plans_lock = PTHREAD_MUTEX_INITIALIZER;
-
 static bool is_valid(struct place place, int64_t arena_bytes) {
     return place.offset == -1 || (place.bytes > 0 && djlplan_place_aligned(place) &&
                                   djlplan_place_within(place, arena_bytes));
 }
 
 void djlplan_plan_delete(struct djlplan_plan *plan) {
-    pthread_mutex_lock(&plans_lock);
-    int holders = --plan->holders;
-    pthread_mutex_unlock(&plans_lock);
-    if (holders > 0) return;
+    if (atomic_fetch_sub(&plan->holders, 1) > 1) return;
     free(plan->allocations);
     free(plan);
-}
-
-void djlplan_plan_hold(struct djlplan_plan *plan) {
-    pthread_mutex_lock(&plans_lock);
-    plan->holders++;
-    pthread_mutex_unlock(&plans_lock);
 }
 
 struct djlplan_plan *djlplan_plan_create(const int64_t *bytes, const int64_t *offsets, int count,
@@ -30,7 +19,7 @@ struct djlplan_plan *djlplan_plan_create(const int64_t *bytes, const int64_t *of
     if (count < 0) return NULL;
     struct djlplan_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL) return NULL;
-    plan->holders = 1;
+    atomic_store(&plan->holders, 1);
     plan->count = count;
     plan->arena_bytes = arena_bytes;
     plan->allocations = malloc(((size_t)count + 1) * sizeof *plan->allocations); /* never 0 bytes */

@@ -5,6 +5,8 @@
  * the place; the arena's record of blocks decides. All other allocations get the lowest free place.
  */
 #include "run.h"
+
+#include "lists.h"
 #include "torch_weights.h"
 
 #include <limits.h>
@@ -15,7 +17,7 @@
  * If a run's outputs have no more bytes than this in total, the engine allocates them, so that
  * arenas are free earlier.
  */
-enum { FEW_BYTES = 64 << 10, FIRST_EVENTS = 512 };
+enum { FEW_BYTES = 64 << 10 };
 
 /* The elements of a structure: an allocation, an empty one, or the free of a numbered one. */
 enum { STEP_ALLOCATION = 1, STEP_EMPTY = 2, STEP_FREE = 3 };
@@ -28,7 +30,6 @@ static void step(struct djlplan_run *run, uint32_t what) {
     run->structure = hash == 0 ? 1 : hash;
 }
 
-/* Frees a run that the arena no longer lists. */
 static void free_run(struct djlplan_run *run) {
     if (run->plan != NULL) djlplan_plan_delete(run->plan);
     if (run->escapes != NULL) djlplan_escapes_delete(run->escapes);
@@ -36,24 +37,13 @@ static void free_run(struct djlplan_run *run) {
     free(run);
 }
 
-/* Runs without plans may share an arena; a run with a plan needs its places, so it must be alone.
- */
-static bool may_enter(const struct djlplan_run *run) {
-    const struct djlplan_arena *arena = run->arena;
-    if (arena->weights != NULL) return false;
-    return arena->runs == NULL || (run->plan == NULL && arena->runs->plan == NULL);
-}
-
-/* Adds a run to its arena, if the arena is free for it and has room for its plan. */
+/* Takes the arena, if no other run uses it and it has room for the plan. */
 static bool enter(struct djlplan_run *run) {
     struct djlplan_arena *arena = run->arena;
     pthread_mutex_lock(&arena->lock);
-    bool enters = may_enter(run) && (run->plan == NULL ||
-                                     djlplan_arena_ensure(arena, run->plan->arena_bytes));
-    if (enters) {
-        run->earlier = arena->runs;
-        arena->runs = run;
-    }
+    bool enters = arena->weights == NULL && arena->run == NULL &&
+                  (run->plan == NULL || djlplan_arena_ensure(arena, run->plan->arena_bytes));
+    if (enters) arena->run = run;
     pthread_mutex_unlock(&arena->lock);
     return enters;
 }
@@ -63,7 +53,7 @@ struct djlplan_run *djlplan_run_begin(struct djlplan_plan *plan, void *address,
     struct djlplan_arena *arena = djlplan_arena_of(address);
     struct djlplan_run *run = arena == NULL ? NULL : calloc(1, sizeof *run);
     if (run == NULL) return NULL;
-    if (plan != NULL) djlplan_plan_hold(plan);
+    if (plan != NULL) atomic_fetch_add(&plan->holders, 1);
     if (escapes != NULL) djlplan_escapes_hold(escapes);
     run->thread = pthread_self();
     run->arena = arena;
@@ -92,20 +82,10 @@ int64_t djlplan_run_needed(const struct djlplan_run *run) {
     return needed;
 }
 
-static bool ensure_event(struct djlplan_run *run, int number) {
-    if (number < run->event_capacity) return true;
-    if (number >= DJLPLAN_MOST_EVENTS) return false;
-    int capacity = run->event_capacity == 0 ? FIRST_EVENTS : 2 * run->event_capacity;
-    struct event *events = realloc(run->events, (size_t)capacity * sizeof *events);
-    if (events == NULL) return false;
-    run->events = events;
-    run->event_capacity = capacity;
-    return true;
-}
-
 static void note_allocation(struct djlplan_run *run, int number, size_t bytes) {
     if (!run->logged || run->incomplete) return;
-    if (ensure_event(run, number)) {
+    if (number < DJLPLAN_MOST_EVENTS &&
+        djlplan_list_ensure(&run->events, number, &run->event_capacity, sizeof *run->events)) {
         run->events[number] = (struct event){(int64_t)bytes, run->clock++, -1};
     } else {
         run->incomplete = true;
@@ -233,14 +213,6 @@ static void note_free(struct djlplan_run *run, const struct djlplan_block *block
     if (run->paused || own) run->events[block->number].freed = now;
 }
 
-/* Returns the run of a block in an arena, NULL if the run has ended. The caller holds the lock. */
-static struct djlplan_run *run_of(const struct djlplan_arena *arena,
-                                  const struct djlplan_block *block) {
-    struct djlplan_run *run = arena->runs;
-    while (run != NULL && run->id != block->run) run = run->earlier;
-    return run;
-}
-
 bool djlplan_run_free(void *address, const struct djlplan_run *during) {
     struct djlplan_arena *arena = djlplan_arena_of(address);
     if (arena == NULL) return false;
@@ -248,13 +220,14 @@ bool djlplan_run_free(void *address, const struct djlplan_run *during) {
         djlplan_weights_free(arena->weights, address);
         return true;
     }
-    struct djlplan_block block;
+    struct djlplan_block block = {0};
     pthread_mutex_lock(&arena->lock);
     bool known = djlplan_blocks_remove(&arena->blocks, (char *)address - arena->base, &block);
-    struct djlplan_run *run = known ? run_of(arena, &block) : NULL;
-    if (run != NULL) note_free(run, &block);
+    struct djlplan_run *run = arena->run;
+    bool has_ended = run == NULL || run->id != block.run;
+    if (known && !has_ended) note_free(run, &block);
     djlplan_arena_leave(arena);
-    bool is_state = known && run == NULL && during != NULL && during->escapes != NULL;
+    bool is_state = known && has_ended && during != NULL && during->escapes != NULL;
     if (is_state) djlplan_escapes_leave(during->escapes, block.structure);
     return true;
 }
@@ -271,15 +244,6 @@ static void add_escapes(struct djlplan_run *run) {
     }
 }
 
-static bool has_few_bytes(const struct djlplan_run *run) {
-    struct djlplan_block block = {0};
-    int64_t bytes = 0;
-    while (bytes <= FEW_BYTES && djlplan_blocks_after(&run->arena->blocks, block.end, &block)) {
-        if (block.run == run->id) bytes += block.end - block.offset;
-    }
-    return bytes <= FEW_BYTES;
-}
-
 bool djlplan_run_pause(struct djlplan_run *run) {
     pthread_mutex_lock(&run->arena->lock);
     run->paused = true;
@@ -287,7 +251,7 @@ bool djlplan_run_pause(struct djlplan_run *run) {
     /* Allocations that outlive this run will be outside of the arena in later ones. */
     raise_to(&run->needed_bytes, run->counters[DJLPLAN_REACHED] + run->outside_bytes + run->bytes);
     bool idle = run->counters[DJLPLAN_ALIVE] == 0;
-    if (!idle && has_few_bytes(run)) add_escapes(run);
+    if (!idle && run->bytes <= FEW_BYTES) add_escapes(run);
     pthread_mutex_unlock(&run->arena->lock);
     return idle && !run->logged;
 }
@@ -309,13 +273,6 @@ int64_t djlplan_run_events(const struct djlplan_run *run, int64_t *out, int64_t 
 
 int64_t djlplan_run_paused_at(const struct djlplan_run *run) { return run->paused_at; }
 
-/* The caller holds the lock. */
-static void leave(struct djlplan_run *run) {
-    struct djlplan_run **link = &run->arena->runs;
-    while (*link != NULL && *link != run) link = &(*link)->earlier;
-    if (*link == run) *link = run->earlier;
-}
-
 void djlplan_run_finish(struct djlplan_run *run, int64_t *counters) {
     struct djlplan_arena *arena = run->arena;
     pthread_mutex_lock(&arena->lock);
@@ -325,7 +282,7 @@ void djlplan_run_finish(struct djlplan_run *run, int64_t *counters) {
     run->counters[DJLPLAN_ALIVE_BYTES] = run->bytes;
     memcpy(counters, run->counters, sizeof run->counters);
     if (counters[DJLPLAN_ALIVE] > 0) add_escapes(run);
-    leave(run);
+    if (arena->run == run) arena->run = NULL;
     djlplan_arena_leave(arena);
     free_run(run);
 }

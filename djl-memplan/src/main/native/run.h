@@ -11,7 +11,7 @@
 
 /* Immutable except for its holders. */
 struct djlplan_plan {
-    int holders; /* the caller and every run; guarded by the lock of all plans */
+    atomic_int holders; /* the caller and every run */
     int count;
     struct place *allocations; /* offset −1: not in the run's arena */
     int64_t arena_bytes;
@@ -28,7 +28,6 @@ struct event {
 struct djlplan_run {
     pthread_t thread;                /* the thread that allocates; does not change */
     struct djlplan_arena *arena;     /* does not change */
-    struct djlplan_run *earlier;     /* the previous run of the same arena, or NULL */
     struct djlplan_plan *plan;       /* NULL for none; does not change */
     struct djlplan_escapes *escapes; /* NULL for none; does not change */
     bool logged;                     /* does not change */
@@ -47,9 +46,6 @@ struct djlplan_run {
     bool incomplete;
     int64_t clock, paused_at;
 };
-
-/* plan.c. Thread-safe. */
-void djlplan_plan_hold(struct djlplan_plan *plan);
 
 /* escapes.c: the structures after which an allocation escapes. Thread-safe. */
 void djlplan_escapes_hold(struct djlplan_escapes *escapes);

@@ -50,7 +50,6 @@ struct djlplan_stream {
     bool loading;       /* the loader runs a load, without the lock */
     int loaded;         /* finished loads */
     int finished;       /* finished steps */
-    int64_t delay_nanos; /* for tests: before each load */
     char error[256];
     int64_t counters[DJLPLAN_LOADS_COUNTERS];
 };
@@ -130,15 +129,11 @@ static void *load_all(void *argument) {
             continue;
         }
         int problem = 0;
-        int64_t delay = stream->delay_nanos;
         stream->loading = true;
         pthread_mutex_unlock(&stream->lock);
         int64_t start = djlplan_now_nanos();
         bool there = load->pinned && stream->pinned_there;
-        if (!there) {
-            if (delay > 0) nanosleep(&(struct timespec){delay / 1000000000, delay % 1000000000}, NULL);
-            problem = carry_out(stream, load);
-        }
+        if (!there) problem = carry_out(stream, load);
         int64_t nanos = djlplan_now_nanos() - start;
         pthread_mutex_lock(&stream->lock);
         stream->loading = false;
@@ -336,9 +331,7 @@ const char *djlplan_stream_begin(struct djlplan_stream *stream) {
         stream->loaded = 0;
         stream->finished = 0;
         stream->running = true;
-        stream->counters[DJLPLAN_LOADS_STALLED_NANOS] = 0;
-        stream->counters[DJLPLAN_LOADS_LOADED_BYTES] = 0;
-        stream->counters[DJLPLAN_LOADS_LOADED_NANOS] = 0;
+        memset(stream->counters, 0, sizeof stream->counters);
         pthread_cond_broadcast(&stream->changed);
     }
     pthread_mutex_unlock(&stream->lock);
@@ -377,17 +370,8 @@ const char *djlplan_stream_end(struct djlplan_stream *stream) {
     return problem;
 }
 
-int64_t djlplan_stream_counters(struct djlplan_stream *stream, int64_t *out, int64_t capacity) {
+void djlplan_stream_counters(struct djlplan_stream *stream, int64_t *out) {
     pthread_mutex_lock(&stream->lock);
-    for (int64_t i = 0; i < DJLPLAN_LOADS_COUNTERS && i < capacity; i++) {
-        out[i] = stream->counters[i];
-    }
-    pthread_mutex_unlock(&stream->lock);
-    return DJLPLAN_LOADS_COUNTERS;
-}
-
-void djlplan_stream_delay(struct djlplan_stream *stream, int64_t nanos) {
-    pthread_mutex_lock(&stream->lock);
-    stream->delay_nanos = nanos;
+    memcpy(out, stream->counters, sizeof stream->counters);
     pthread_mutex_unlock(&stream->lock);
 }

@@ -1,12 +1,11 @@
 /* Creates and deletes native delegates of TensorFlow Lite. */
 #define _GNU_SOURCE
+#include "functions.h"
 #include "tflite_session.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * TfLiteXNNPackDelegateOptions. In every release the number of threads comes first; releases with
@@ -53,15 +52,6 @@ static struct djlplan_delegate *keep(TfLiteDelegate *delegate, delegate_destroy 
     return kept;
 }
 
-/*
- * Copied, because ISO C cannot cast data pointers to function pointers; both have the same
- * representation.
- */
-static bool find(void *symbol, void *function) {
-    memcpy(function, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
 static struct djlplan_delegate *xnnpack(int threads, bool transient, void *packed) {
     xnnpack_create create;
     xnnpack_defaults defaults = NULL;
@@ -106,8 +96,8 @@ static struct djlplan_delegate *external(const char *file) {
     }
     plugin_create create;
     delegate_destroy destroy;
-    if (!find(dlsym(library, "tflite_plugin_create_delegate"), &create) ||
-        !find(dlsym(library, "tflite_plugin_destroy_delegate"), &destroy)) {
+    if (!djlplan_find(library, "tflite_plugin_create_delegate", &create) ||
+        !djlplan_find(library, "tflite_plugin_destroy_delegate", &destroy)) {
         complain("the library is no external delegate of TensorFlow Lite");
         return NULL;
     }

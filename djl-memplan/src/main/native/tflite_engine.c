@@ -1,8 +1,8 @@
 /* Finds the engine's library among the loaded ones, and admits supported releases only. */
 #define _GNU_SOURCE
+#include "functions.h"
 #include "tflite_session.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -28,37 +28,15 @@ static const struct {
     const char *name;
     void *slot;
 } functions[] = {
-#define FUNCTION(name) "TfLite" #name, &djlplan_tflite.name
-    {FUNCTION(Version)},
-    {FUNCTION(ModelCreate)},
-    {FUNCTION(ModelDelete)},
-    {FUNCTION(InterpreterOptionsCreate)},
-    {FUNCTION(InterpreterOptionsDelete)},
-    {FUNCTION(InterpreterOptionsSetNumThreads)},
-    {FUNCTION(InterpreterOptionsAddDelegate)},
-    {FUNCTION(InterpreterOptionsSetErrorReporter)},
-    {FUNCTION(InterpreterCreate)},
-    {FUNCTION(InterpreterDelete)},
-    {FUNCTION(InterpreterAllocateTensors)},
-    {FUNCTION(InterpreterInvoke)},
-    {FUNCTION(InterpreterResizeInputTensor)},
-    {FUNCTION(InterpreterGetInputTensorCount)},
-    {FUNCTION(InterpreterGetOutputTensorCount)},
-    {FUNCTION(InterpreterGetInputTensor)},
-    {FUNCTION(InterpreterGetOutputTensor)},
-    {FUNCTION(TensorType)},
-    {FUNCTION(TensorByteSize)},
-    {FUNCTION(TensorNumDims)},
-    {FUNCTION(TensorName)},
-    {FUNCTION(TensorData)},
-    {FUNCTION(TensorRealloc)},
-#undef FUNCTION
+#define ENTRY(result, name, arguments) {"TfLite" #name, &djlplan_tflite.name},
+    TFLITE_FUNCTIONS(ENTRY)
+#undef ENTRY
 };
 
 /* Guards attaching; afterwards the engine and its functions do not change. */
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
-static char attach_problem[256]; /* guarded by attach_lock */
-static void *engine;             /* guarded by attach_lock; NULL until attached */
+static void *engine; /* guarded by attach_lock; NULL until attached */
+enum { PROBLEM_BYTES = 256 };
 
 /* A file name to look for, and the path once it is found. */
 struct search {
@@ -86,63 +64,49 @@ static void *open_library(void) {
         search.name = file_names[i];
         dl_iterate_phdr(find_library, &search);
     }
-    void *library =
-        search.path == NULL ? NULL : dlopen(search.path, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+    void *library = search.path == NULL ? NULL : djlplan_loaded(search.path);
     free(search.path);
-    if (library == NULL) {
-        snprintf(attach_problem, sizeof attach_problem, "TensorFlow Lite is not loaded");
-    }
     return library;
 }
 
-/* Returns the release of the library, or NULL with the reason in attach_problem. */
-static const struct tflite_release *admitted(const char *version) {
+/* Returns the release of a version, or NULL with the reason in `problem`. */
+static const struct tflite_release *admitted(const char *version, char *problem) {
     int count = sizeof releases / sizeof releases[0];
     for (int i = 0; i < count; i++) {
         if (strcmp(version, releases[i].version) == 0) return &releases[i];
     }
-    size_t room = sizeof attach_problem;
-    int used =
-        snprintf(attach_problem, room, "TensorFlow Lite %.40s is not supported, only", version);
+    int used = snprintf(problem, PROBLEM_BYTES, "TensorFlow Lite %.40s is not supported, only",
+                        version);
     for (int i = 0; i < count; i++) {
-        used += snprintf(attach_problem + used, room - (size_t)used, "%s %s", i == 0 ? "" : ",",
-                         releases[i].version);
+        used += snprintf(problem + used, (size_t)(PROBLEM_BYTES - used), "%s %s",
+                         i == 0 ? "" : ",", releases[i].version);
     }
     return NULL;
 }
 
-static bool attach_to(void *library) {
+static bool attach_to(void *library, char *problem) {
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        void *function = dlsym(library, functions[i].name);
-        if (function == NULL) {
-            snprintf(attach_problem, sizeof attach_problem, "TensorFlow Lite has no %s",
-                     functions[i].name);
+        if (!djlplan_find(library, functions[i].name, functions[i].slot)) {
+            snprintf(problem, PROBLEM_BYTES, "TensorFlow Lite has no %s", functions[i].name);
             return false;
         }
-        memcpy(functions[i].slot, &function, sizeof function);
     }
-    djlplan_tflite_release = admitted(djlplan_tflite.Version());
+    djlplan_tflite_release = admitted(djlplan_tflite.Version(), problem);
     return djlplan_tflite_release != NULL;
 }
 
-static void attach(void) {
-    void *library = open_library();
-    if (library == NULL) return;
-    if (attach_to(library)) {
+int djlplan_tflite_attach(char *message, int64_t message_bytes) {
+    char problem[PROBLEM_BYTES] = "TensorFlow Lite is not loaded";
+    pthread_mutex_lock(&attach_lock);
+    void *library = engine == NULL ? open_library() : NULL;
+    if (library != NULL && attach_to(library, problem)) {
         engine = library;
-    } else {
+    } else if (library != NULL) {
         dlclose(library);
     }
-}
-
-int djlplan_tflite_attach(char *message, int64_t message_bytes) {
-    pthread_mutex_lock(&attach_lock);
-    if (engine == NULL) attach();
     bool attached = engine != NULL;
-    if (!attached && message_bytes > 0) {
-        snprintf(message, (size_t)message_bytes, "%s", attach_problem);
-    }
     pthread_mutex_unlock(&attach_lock);
+    if (!attached) snprintf(message, (size_t)message_bytes, "%s", problem);
     return attached ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
 }
 
@@ -151,10 +115,7 @@ int djlplan_tflite_tells_in_place(void) {
 }
 
 bool djlplan_tflite_function(const char *name, void *function) {
-    void *symbol = dlsym(engine, name);
-    /* ISO C has no conversion from data pointers to functions; their representations are the same. */
-    memcpy(function, &symbol, sizeof symbol);
-    return symbol != NULL;
+    return djlplan_find(engine, name, function);
 }
 
 void *djlplan_tflite_model_create(const void *bytes, int64_t length) {

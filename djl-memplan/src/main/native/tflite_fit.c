@@ -136,12 +136,12 @@ static int refuse(struct djlplan_tflite_session *session, const char *why) {
 
 /* Finds the uses of all tensors. Returns NULL, or why no plan is possible. */
 static const char *find_uses(struct djlplan_tflite_session *session, struct fit *fit) {
-    const TfLiteContext *context = session->context;
+    const TfLiteContext *context = session->graph.context;
     for (size_t i = 0; i < context->tensors_size; i++) {
         fit->uses[i] = (struct use){-1, -1, NULL};
     }
-    for (int step = 0; step < session->node_count; step++) {
-        const TfLiteNode *node = session->nodes[step].node;
+    for (int step = 0; step < session->graph.node_count; step++) {
+        const TfLiteNode *node = session->graph.nodes[step].node;
         if (has_unknown(context, node->inputs) || has_unknown(context, node->outputs)) {
             return "a size is known only at run time";
         }
@@ -150,7 +150,7 @@ static const char *find_uses(struct djlplan_tflite_session *session, struct fit 
         note_all(fit, context, node->temporaries, step);
     }
     for (int i = 0, id; (id = djlplan_tflite_output(session, i)) >= 0; i++) {
-        note(fit, context, id, session->node_count);
+        note(fit, context, id, session->graph.node_count);
     }
     return NULL;
 }
@@ -206,7 +206,7 @@ static int take(struct djlplan_tflite_session *session, const struct fit *fit, i
                 int64_t *offsets) {
     int count = 0;
     int64_t arena_bytes = 0;
-    for (size_t i = 0; i < session->context->tensors_size; i++) {
+    for (size_t i = 0; i < session->graph.context->tensors_size; i++) {
         const struct unit *unit = fit->uses[i].unit;
         if (unit == NULL) continue;
         ids[count] = (int32_t)i;
@@ -221,8 +221,8 @@ static int fit_into(struct djlplan_tflite_session *session, struct fit *fit, int
                     int64_t *offsets) {
     const char *problem = find_uses(session, fit);
     if (problem != NULL) return refuse(session, problem);
-    for (int step = 0; step < session->node_count; step++) {
-        begin_units(fit, session->context, &session->nodes[step], step);
+    for (int step = 0; step < session->graph.node_count; step++) {
+        begin_units(fit, session->graph.context, &session->graph.nodes[step], step);
     }
     place_units(fit);
     if (!is_sound(fit)) return refuse(session, "they overlap");
@@ -231,7 +231,7 @@ static int fit_into(struct djlplan_tflite_session *session, struct fit *fit, int
 
 int djlplan_tflite_fit(struct djlplan_tflite_session *session, int64_t *places) {
     session->error[0] = '\0';
-    int tensors = (int)session->context->tensors_size;
+    int tensors = (int)session->graph.context->tensors_size;
     struct fit fit = {
         .uses = djlplan_zeroed_plus_one(tensors, sizeof *fit.uses),
         .units = djlplan_zeroed_plus_one(tensors, sizeof *fit.units),
@@ -249,7 +249,7 @@ int djlplan_tflite_fit(struct djlplan_tflite_session *session, int64_t *places) 
     }
     if (status == DJLPLAN_OK) {
         places[0] = session->plan.arena_bytes;
-        places[1] = least_bytes(&fit, session->node_count);
+        places[1] = least_bytes(&fit, session->graph.node_count);
         for (int i = 0, id; (id = djlplan_tflite_output(session, i)) >= 0; i++) {
             const struct unit *unit = fit.uses[id].unit;
             places[2 + i] = unit == NULL ? -1 : unit->offset;

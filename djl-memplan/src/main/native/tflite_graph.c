@@ -28,11 +28,11 @@ static const TfLiteIntArray *replaced(const TfLiteNode *node) {
 int64_t djlplan_tflite_nodes(const struct djlplan_tflite_session *session, int32_t *out,
                              int64_t capacity) {
     struct sink sink = {out, capacity, 0};
-    for (int i = 0; i < session->node_count; i++) {
-        const TfLiteNode *node = session->nodes[i].node;
-        put(&sink, session->nodes[i].id);
-        put(&sink, session->nodes[i].builtin_code);
-        put(&sink, session->nodes[i].in_place);
+    for (int i = 0; i < session->graph.node_count; i++) {
+        const TfLiteNode *node = session->graph.nodes[i].node;
+        put(&sink, session->graph.nodes[i].id);
+        put(&sink, session->graph.nodes[i].builtin_code);
+        put(&sink, session->graph.nodes[i].in_place);
         put_array(&sink, replaced(node));
         put_array(&sink, node->inputs);
         put_array(&sink, node->outputs);
@@ -53,8 +53,8 @@ int64_t djlplan_tflite_partitions(const struct djlplan_tflite_session *session, 
 int64_t djlplan_tflite_tensors(const struct djlplan_tflite_session *session, int32_t *out,
                                int64_t capacity) {
     struct sink sink = {out, capacity, 0};
-    for (size_t i = 0; i < session->context->tensors_size; i++) {
-        const TfLiteTensor *tensor = &session->context->tensors[i];
+    for (size_t i = 0; i < session->graph.context->tensors_size; i++) {
+        const TfLiteTensor *tensor = &session->graph.context->tensors[i];
         put(&sink, tensor->type);
         put(&sink, tensor->allocation_type);
         put(&sink, tensor->is_variable);
@@ -66,9 +66,9 @@ int64_t djlplan_tflite_tensors(const struct djlplan_tflite_session *session, int
 
 int64_t djlplan_tflite_sizes(const struct djlplan_tflite_session *session, int64_t *out,
                              int64_t capacity) {
-    int64_t count = 2 * (int64_t)session->context->tensors_size;
+    int64_t count = 2 * (int64_t)session->graph.context->tensors_size;
     for (int64_t i = 0; i + 1 < count && i + 1 < capacity; i += 2) {
-        const TfLiteTensor *tensor = &session->context->tensors[i / 2];
+        const TfLiteTensor *tensor = &session->graph.context->tensors[i / 2];
         out[i] = (int64_t)tensor->bytes;
         out[i + 1] = (int64_t)(intptr_t)tensor->data;
     }
@@ -77,7 +77,7 @@ int64_t djlplan_tflite_sizes(const struct djlplan_tflite_session *session, int64
 
 int64_t djlplan_tflite_times(const struct djlplan_tflite_session *session, int64_t *out,
                              int64_t capacity) {
-    int64_t count = session->timed ? session->node_count : 0;
-    for (int64_t i = 0; i < count && i < capacity; i++) out[i] = session->nodes[i].nanos;
+    int64_t count = session->timed ? session->graph.node_count : 0;
+    for (int64_t i = 0; i < count && i < capacity; i++) out[i] = session->graph.nodes[i].nanos;
     return count;
 }

@@ -473,6 +473,11 @@ static bool check_result(const struct look *look, int sizes, int data) {
 
 static bool check_broadcast(const struct look *look) { return check_result(look, 1, 0); }
 
+static bool is_index(const struct look *look, int64_t index, int64_t size) {
+    return (index >= 0 && index < size) ||
+           refuse(look, "an index of %lld of %lld", (long long)index, (long long)size);
+}
+
 /* Checks index vectors, whose last dimension says how many dimensions of the output they index. */
 static bool check_indices(const struct look *look, const TfLiteTensor *indices,
                           const TfLiteTensor *sizes, int64_t depth) {
@@ -481,10 +486,7 @@ static bool check_indices(const struct look *look, const TfLiteTensor *indices,
                       (long long)elements(sizes));
     }
     for (int64_t i = 0; i < elements(indices); i++) {
-        int64_t index = number(indices, i), size = number(sizes, i % depth);
-        if (index < 0 || index >= size) {
-            return refuse(look, "an index of %lld of %lld", (long long)index, (long long)size);
-        }
+        if (!is_index(look, number(indices, i), number(sizes, i % depth))) return false;
     }
     return true;
 }
@@ -609,10 +611,7 @@ static bool check_division(const struct look *look) {
 /* Checks indices into one dimension. */
 static bool check_range_of(const struct look *look, const TfLiteTensor *indices, int64_t size) {
     for (int64_t i = 0; i < elements(indices); i++) {
-        int64_t index = number(indices, i);
-        if (index < 0 || index >= size) {
-            return refuse(look, "an index of %lld of %lld", (long long)index, (long long)size);
-        }
+        if (!is_index(look, number(indices, i), size)) return false;
     }
     return true;
 }
@@ -635,10 +634,7 @@ static bool check_gathered_points(const struct look *look) {
     int64_t depth = last_dimension(indices);
     if (depth > rank(data)) return refuse(look, "indices of %lld dimensions", (long long)depth);
     for (int64_t i = 0; i < elements(indices); i++) {
-        int64_t index = number(indices, i), size = dimension(data, (int)(i % depth));
-        if (index < 0 || index >= size) {
-            return refuse(look, "an index of %lld of %lld", (long long)index, (long long)size);
-        }
+        if (!is_index(look, number(indices, i), dimension(data, (int)(i % depth)))) return false;
     }
     return true;
 }
@@ -686,9 +682,9 @@ static bool check_sparse_lookup(const struct look *look) {
     }
     int64_t count = 1;
     for (int64_t i = 0; i < elements(ids) * depth; i++) {
-        int64_t index = number(indices, i), size = number(sizes, i % depth);
-        if (i % depth < depth - 1 && (index < 0 || index >= size)) {
-            return refuse(look, "an index of %lld of %lld", (long long)index, (long long)size);
+        bool is_position = i % depth == depth - 1;
+        if (!is_position && !is_index(look, number(indices, i), number(sizes, i % depth))) {
+            return false;
         }
     }
     for (int64_t i = 0; i < depth - 1; i++) {

@@ -17,15 +17,13 @@ static int by_address(const void *a, const void *b) {
     return (x->node > y->node) - (x->node < y->node);
 }
 
-static int by_id(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
+static int32_t *find_id(const struct ids *ids, int32_t id) {
+    return ids->count == 0 ? NULL
+                           : bsearch(&id, ids->values, (size_t)ids->count, sizeof id,
+                                     djlplan_compare_ids);
 }
 
-static bool contains(const struct ids *ids, int32_t id) {
-    return ids->count > 0 &&
-           bsearch(&id, ids->values, (size_t)ids->count, sizeof id, by_id) != NULL;
-}
+static bool contains(const struct ids *ids, int32_t id) { return find_id(ids, id) != NULL; }
 
 /* ---- memory of tensors ----------------------------------------------------------------- */
 
@@ -42,8 +40,8 @@ static void take(TfLiteTensor *tensor) {
 
 static TfLiteTensor *wanted(const struct djlplan_tflite_session *session, int32_t id) {
     bool asked_for =
-        id >= 0 && (size_t)id < session->context->tensors_size && contains(&session->wanted, id);
-    return asked_for ? &session->context->tensors[id] : NULL;
+        id >= 0 && (size_t)id < session->graph.context->tensors_size && contains(&session->wanted, id);
+    return asked_for ? &session->graph.context->tensors[id] : NULL;
 }
 
 static void take_wanted(const struct djlplan_tflite_session *session, const TfLiteIntArray *ids) {
@@ -66,7 +64,7 @@ static void give_back(const struct djlplan_tflite_session *session, const TfLite
 static TfLiteStatus take_shapes(const struct djlplan_tflite_session *session,
                                 TfLiteContext *context) {
     if (session->shapes_of == NULL) return kTfLiteOk;
-    const TfLiteContext *other = session->shapes_of->context;
+    const TfLiteContext *other = session->shapes_of->graph.context;
     TfLiteStatus status = kTfLiteOk;
     size_t count = context->tensors_size < other->tensors_size ? context->tensors_size
                                                                : other->tensors_size;
@@ -88,26 +86,16 @@ static TfLiteStatus take_shapes(const struct djlplan_tflite_session *session,
 
 /* ---- functions of nodes ---------------------------------------------------------------- */
 
-static struct node *find(struct node **nodes, int count, TfLiteNode *node) {
-    const struct node key = {.node = node}, *key_address = &key;
-    struct node **found =
-        bsearch(&key_address, nodes, (size_t)count, sizeof key_address, by_address);
-    return found == NULL ? NULL : *found;
-}
-
-/* Returns the session's record of a node of the model. */
+/* Returns the current session's record of a node; NULL if it has none. */
 static struct node *node_of(const TfLiteContext *context, TfLiteNode *node) {
     const struct djlplan_tflite_session *session = djlplan_tflite_current;
-    if (session == NULL || session->context != context) return NULL;
-    return find(session->by_address, session->node_count, node);
-}
-
-/* Returns the session's record of a node of a graph that the model calls. */
-static struct node *called_node_of(const TfLiteContext *context, TfLiteNode *node) {
-    const struct djlplan_tflite_session *session = djlplan_tflite_current;
-    const struct called_graph *graph = session == NULL ? NULL : session->called;
+    const struct graph *graph = session == NULL ? NULL : &session->graph;
     while (graph != NULL && graph->context != context) graph = graph->next;
-    return graph == NULL ? NULL : find(graph->by_address, graph->node_count, node);
+    if (graph == NULL) return NULL;
+    const struct node key = {.node = node}, *key_address = &key;
+    struct node **found = bsearch(&key_address, graph->by_address, (size_t)graph->node_count,
+                                  sizeof key_address, by_address);
+    return found == NULL ? NULL : *found;
 }
 
 /* Prepares a kernel, and checks the inputs before it and the outputs after it. */
@@ -124,19 +112,6 @@ static TfLiteStatus prepare_kernel(TfLiteContext *context, const struct node *kn
     return sound ? kTfLiteOk : kTfLiteError;
 }
 
-/* Replaces the prepare function of kernels in graphs that the model calls. */
-static TfLiteStatus prepare_called(TfLiteContext *context, TfLiteNode *node) {
-    const struct node *known = called_node_of(context, node);
-    return known == NULL ? kTfLiteError : prepare_kernel(context, known);
-}
-
-static TfLiteStatus invoke_called(TfLiteContext *context, TfLiteNode *node) {
-    const struct node *known = called_node_of(context, node);
-    bool sound = known != NULL && djlplan_guard_operands(djlplan_tflite_current, context, node,
-                                                         known->builtin_code);
-    return sound ? known->invoke(context, node) : kTfLiteError;
-}
-
 /*
  * Replaces a kernel's prepare function. Kernels choose their algorithm by the allocation type of
  * their inputs; for example, a convolution whose filter is in the engine's arena uses one thread.
@@ -147,7 +122,8 @@ static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
     const struct node *known = node_of(context, node);
     if (known == NULL) return kTfLiteError;
     struct djlplan_tflite_session *session = djlplan_tflite_current;
-    if (!session->temporaries) return prepare_kernel(context, known);
+    bool places = session->temporaries && context == session->graph.context;
+    if (!places) return prepare_kernel(context, known);
     give_back(session, node->inputs);
     give_back(session, node->outputs);
     TfLiteStatus status = prepare_kernel(context, known);
@@ -174,7 +150,9 @@ static TfLiteStatus invoke_node(TfLiteContext *context, TfLiteNode *node) {
         !djlplan_guard_operands(session, context, node, known->builtin_code)) {
         return kTfLiteError;
     }
-    if (session->streaming.stream != NULL) return djlplan_tflite_invoke_step(session, known);
+    if (session->streaming.stream != NULL && context == session->graph.context) {
+        return djlplan_tflite_invoke_step(session, known);
+    }
     if (!session->timed) return known->invoke(context, node);
     int64_t start = djlplan_now_nanos();
     TfLiteStatus status = known->invoke(context, node);
@@ -358,9 +336,8 @@ static TfLiteStatus delegate_chosen(struct delegation *delegation, TfLiteContext
 /* Removes the ids that the engine keeps from a list. */
 static void leave(struct ids *ids, const TfLiteIntArray *to_engine) {
     for (int i = 0; i < to_engine->size; i++) {
-        if (!contains(ids, to_engine->data[i])) continue;
-        int32_t *found =
-            bsearch(&to_engine->data[i], ids->values, (size_t)ids->count, sizeof(int32_t), by_id);
+        int32_t *found = find_id(ids, to_engine->data[i]);
+        if (found == NULL) continue;
         int64_t after = ids->values + ids->count - (found + 1);
         memmove(found, found + 1, sizeof(int32_t) * (size_t)after);
         ids->count--;
@@ -369,20 +346,16 @@ static void leave(struct ids *ids, const TfLiteIntArray *to_engine) {
 
 /* ---- all together ---------------------------------------------------------------------- */
 
-static void stand_in(const struct djlplan_tflite_session *session, const struct node *known,
-                     TfLiteRegistration *registration) {
+/* Hooks a node of a graph. Of graphs that operators call, kernels are only checked. */
+static void stand_in(const struct djlplan_tflite_session *session, const struct graph *graph,
+                     const struct node *known, TfLiteRegistration *registration) {
+    bool main = graph == &session->graph;
     /* An operator that the engine does not have lacks both functions. */
-    bool prepared = session->temporaries || registration->prepare != NULL;
+    bool prepared = (main && session->temporaries) || registration->prepare != NULL;
     if (prepared && known->node->delegate == NULL) registration->prepare = prepare_node;
-    if (session->timed || session->streaming.wanted || known->computed) {
+    if (known->computed || (main && (session->timed || session->streaming.wanted))) {
         registration->invoke = invoke_node;
     }
-}
-
-static bool make_room(struct djlplan_tflite_session *session, int nodes) {
-    session->nodes = djlplan_zeroed_plus_one(nodes, sizeof *session->nodes);
-    session->by_address = djlplan_zeroed_plus_one(nodes, sizeof(struct node *));
-    return session->nodes != NULL && session->by_address != NULL;
 }
 
 /*
@@ -411,17 +384,12 @@ static bool is_computed(const TfLiteContext *context, const TfLiteNode *node,
            djlplan_guard_computed(context, node, registration->builtin_code);
 }
 
-/*
- * Hooks the nodes of a graph that the model calls, for checks only; its memory stays the engine's.
- */
-static TfLiteStatus guard_called(struct djlplan_tflite_session *session, TfLiteContext *context) {
+/* Reads a graph's execution plan, which now has delegate kernels, and hooks its nodes. */
+static TfLiteStatus read_plan(const struct djlplan_tflite_session *session, struct graph *graph) {
+    TfLiteContext *context = graph->context;
     TfLiteIntArray *plan;
     TfLiteStatus status = context->GetExecutionPlan(context, &plan);
-    struct called_graph *graph = status == kTfLiteOk ? calloc(1, sizeof *graph) : NULL;
-    if (graph == NULL) return kTfLiteError;
-    graph->context = context;
-    graph->next = session->called;
-    session->called = graph;
+    if (status != kTfLiteOk) return status;
     graph->nodes = djlplan_zeroed_plus_one(plan->size, sizeof *graph->nodes);
     graph->by_address = djlplan_zeroed_plus_one(plan->size, sizeof(struct node *));
     if (graph->nodes == NULL || graph->by_address == NULL) return kTfLiteError;
@@ -430,70 +398,57 @@ static TfLiteStatus guard_called(struct djlplan_tflite_session *session, TfLiteC
         TfLiteRegistration *registration;
         status = context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
         if (status != kTfLiteOk) return status;
+        if (!lies_as_declared(context, plan->data[i], node, registration)) return kTfLiteError;
         graph->nodes[i] = (struct node){.node = node,
                                         .id = plan->data[i],
                                         .builtin_code = registration->builtin_code,
+                                        .in_place = in_place(registration),
                                         .prepare = registration->prepare,
                                         .invoke = registration->invoke,
                                         .computed = is_computed(context, node, registration)};
         graph->by_address[i] = &graph->nodes[i];
         graph->node_count++;
-        if (node->delegate != NULL) continue;
-        if (registration->prepare != NULL) registration->prepare = prepare_called;
-        if (graph->nodes[i].computed) registration->invoke = invoke_called;
+        stand_in(session, graph, &graph->nodes[i], registration);
     }
     qsort(graph->by_address, (size_t)graph->node_count, sizeof(struct node *), by_address);
     return kTfLiteOk;
 }
 
 /*
- * Reads the execution plan, which now has delegate kernels, and hooks its nodes. Tensors of
- * delegate kernels that read addresses only once stay in the engine's memory, because arenas move.
+ * Takes over the tensors that the caller places. Tensors of delegate kernels that read addresses
+ * only once stay in the engine's memory, because arenas move.
  */
-static TfLiteStatus read_plan(struct djlplan_tflite_session *session, TfLiteContext *context) {
-    TfLiteIntArray *plan;
-    TfLiteStatus status = context->GetExecutionPlan(context, &plan);
-    if (status != kTfLiteOk) return status;
-    if (!make_room(session, plan->size)) return kTfLiteError;
-    for (int i = 0; i < plan->size; i++) {
-        TfLiteNode *node;
-        TfLiteRegistration *registration;
-        status = context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
-        if (status != kTfLiteOk) return status;
-        if (!lies_as_declared(context, plan->data[i], node, registration)) return kTfLiteError;
-        session->nodes[i] = (struct node){.node = node,
-                                          .id = plan->data[i],
-                                          .builtin_code = registration->builtin_code,
-                                          .in_place = in_place(registration),
-                                          .prepare = registration->prepare,
-                                          .invoke = registration->invoke,
-                                          .computed = is_computed(context, node, registration)};
-        session->by_address[i] = &session->nodes[i];
-        session->node_count++;
-        stand_in(session, &session->nodes[i], registration);
+static void take_tensors(struct djlplan_tflite_session *session) {
+    for (int i = 0; i < session->graph.node_count; i++) {
+        const TfLiteNode *node = session->graph.nodes[i].node;
         if (node->delegate != NULL &&
             (session->streaming.wanted || !djlplan_tflite_rebinds(node->delegate))) {
             leave(&session->wanted, node->inputs);
             leave(&session->wanted, node->outputs);
         }
     }
-    for (int i = 0; i < session->node_count; i++) {
-        take_wanted(session, session->nodes[i].node->inputs);
-        take_wanted(session, session->nodes[i].node->outputs);
+    for (int i = 0; i < session->graph.node_count; i++) {
+        take_wanted(session, session->graph.nodes[i].node->inputs);
+        take_wanted(session, session->graph.nodes[i].node->outputs);
     }
-    qsort(session->by_address, (size_t)session->node_count, sizeof(struct node *), by_address);
-    return kTfLiteOk;
 }
 
-/*
- * The engine calls this for each subgraph, the model's main graph first. Subgraphs that operators
- * call are only checked.
- */
+static TfLiteStatus read_called(struct djlplan_tflite_session *session, TfLiteContext *context) {
+    struct graph *graph = calloc(1, sizeof *graph);
+    if (graph == NULL) return kTfLiteError;
+    *graph = (struct graph){.context = context, .next = session->graph.next};
+    session->graph.next = graph;
+    return read_plan(session, graph);
+}
+
+/* The engine calls this for each graph, the model's main one first. */
 TfLiteStatus djlplan_tflite_prepare(TfLiteContext *context, TfLiteDelegate *wrapper) {
     struct djlplan_tflite_session *session = wrapper->data;
-    if (session->context != NULL) return guard_called(session, context);
-    session->context = context;
+    if (session->graph.context != NULL) return read_called(session, context);
+    session->graph.context = context;
     TfLiteStatus status = take_shapes(session, context);
     if (status == kTfLiteOk) status = delegate_chosen(&session->delegation, context);
-    return status == kTfLiteOk ? read_plan(session, context) : status;
+    if (status == kTfLiteOk) status = read_plan(session, &session->graph);
+    if (status == kTfLiteOk) take_tensors(session);
+    return status;
 }

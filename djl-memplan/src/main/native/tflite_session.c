@@ -41,12 +41,12 @@ static bool layouts_hold(const struct djlplan_tflite_session *session) {
     for (int i = 0; i < djlplan_tflite.InterpreterGetInputTensorCount(session->interpreter); i++) {
         const TfLiteTensor *input =
             djlplan_tflite.InterpreterGetInputTensor(session->interpreter, i);
-        if (!layout_holds(input, session->context)) return false;
+        if (!layout_holds(input, session->graph.context)) return false;
     }
     for (int i = 0; i < djlplan_tflite.InterpreterGetOutputTensorCount(session->interpreter); i++) {
         const TfLiteTensor *output =
             djlplan_tflite.InterpreterGetOutputTensor(session->interpreter, i);
-        if (!layout_holds(output, session->context)) return false;
+        if (!layout_holds(output, session->graph.context)) return false;
     }
     return true;
 }
@@ -66,14 +66,9 @@ static const char *build(struct djlplan_tflite_session *session, const void *mod
     if (session->interpreter == NULL) {
         return session->error[0] ? session->error : "the engine could not build an interpreter";
     }
-    if (session->context == NULL) return "the engine did not prepare the delegate";
+    if (session->graph.context == NULL) return "the engine did not prepare the delegate";
     if (djlplan_packed_missed()) return "packed weights are not those of the model";
     return layouts_hold(session) ? NULL : "the engine's structs are laid out unexpectedly";
-}
-
-static int ascending(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* Replaces a list by a sorted copy of another. */
@@ -84,7 +79,7 @@ static int copy(struct ids *ids, const int32_t *values, int count) {
     if (ids->values == NULL) return DJLPLAN_ENGINE_ERROR;
     if (count > 0) {
         memcpy(ids->values, values, (size_t)count * sizeof *values);
-        qsort(ids->values, (size_t)count, sizeof *values, ascending);
+        qsort(ids->values, (size_t)count, sizeof *values, djlplan_compare_ids);
     }
     ids->count = count;
     return DJLPLAN_OK;
@@ -175,16 +170,13 @@ void djlplan_tflite_session_delete(struct djlplan_tflite_session *session) {
     if (session->interpreter != NULL) djlplan_tflite.InterpreterDelete(session->interpreter);
     forget_delegation(&session->delegation);
     free(session->wanted.values);
-    free(session->nodes);
-    free(session->by_address);
     free(session->plan.tensors);
     djlplan_tflite_forget_streaming(session);
-    while (session->called != NULL) {
-        struct called_graph *graph = session->called;
-        session->called = graph->next;
+    for (struct graph *graph = &session->graph, *next; graph != NULL; graph = next) {
+        next = graph->next;
         free(graph->nodes);
         free(graph->by_address);
-        free(graph);
+        if (graph != &session->graph) free(graph);
     }
     free(session);
 }
@@ -223,7 +215,7 @@ int djlplan_tflite_resize(struct djlplan_tflite_session *session, int input, con
 int djlplan_tflite_fill(struct djlplan_tflite_session *session, int input, const void *content,
                         int64_t bytes) {
     int id = djlplan_tflite_input(session, input);
-    TfLiteTensor *tensor = id < 0 ? NULL : &session->context->tensors[id];
+    TfLiteTensor *tensor = id < 0 ? NULL : &session->graph.context->tensors[id];
     if (tensor == NULL || tensor->allocation_type != kTfLiteDynamic) {
         snprintf(session->error, sizeof session->error, "no input %d of strings", input);
         return DJLPLAN_ENGINE_ERROR;
@@ -249,7 +241,7 @@ int djlplan_tflite_allocate(struct djlplan_tflite_session *session) {
 
 /* Counts the tensors that a plan must place. */
 static int64_t count_ours(const struct djlplan_tflite_session *session) {
-    const TfLiteContext *context = session->context;
+    const TfLiteContext *context = session->graph.context;
     int64_t count = 0;
     for (size_t i = 0; i < context->tensors_size; i++) {
         count += djlplan_tflite_is_ours(&context->tensors[i]) && context->tensors[i].bytes > 0 &&
@@ -274,7 +266,7 @@ static int64_t alignment(const struct djlplan_tflite_session *session) {
 /* Returns why a tensor may not have a place, NULL if it may. */
 static const char *objection(const struct djlplan_tflite_session *session, int32_t id,
                              int64_t offset, int64_t arena_bytes) {
-    const TfLiteContext *context = session->context;
+    const TfLiteContext *context = session->graph.context;
     if (id < 0 || (size_t)id >= context->tensors_size ||
         !djlplan_tflite_is_ours(&context->tensors[id])) {
         return "not ours to place";
@@ -286,7 +278,7 @@ static const char *objection(const struct djlplan_tflite_session *session, int32
 
 int djlplan_tflite_place(struct djlplan_tflite_session *session, const int32_t *ids,
                          const int64_t *offsets, int count, int64_t arena_bytes) {
-    const TfLiteContext *context = session->context;
+    const TfLiteContext *context = session->graph.context;
     free(session->plan.tensors);
     session->plan = (struct tensor_plan){.taken = false};
     struct placed_tensor *tensors = djlplan_zeroed_plus_one(count, sizeof *tensors);
@@ -309,7 +301,7 @@ int djlplan_tflite_place(struct djlplan_tflite_session *session, const int32_t *
 static void bind(struct djlplan_tflite_session *session, char *arena) {
     for (int i = 0; i < session->plan.count; i++) {
         const struct placed_tensor *placed = &session->plan.tensors[i];
-        session->context->tensors[placed->id].data = arena + placed->place.offset;
+        session->graph.context->tensors[placed->id].data = arena + placed->place.offset;
     }
     session->plan.bound = arena;
 }
@@ -317,7 +309,7 @@ static void bind(struct djlplan_tflite_session *session, char *arena) {
 static bool still_fits(const struct djlplan_tflite_session *session) {
     for (int i = 0; i < session->plan.count; i++) {
         const struct placed_tensor *placed = &session->plan.tensors[i];
-        const TfLiteTensor *tensor = &session->context->tensors[placed->id];
+        const TfLiteTensor *tensor = &session->graph.context->tensors[placed->id];
         if (!djlplan_tflite_is_ours(tensor) || (int64_t)tensor->bytes != placed->place.bytes ||
             tensor->data != session->plan.bound + placed->place.offset) {
             return false;
@@ -348,7 +340,7 @@ int djlplan_tflite_invoke(struct djlplan_tflite_session *session, void *arena,
 static void restore(struct djlplan_tflite_session *session) {
     const struct streaming *streaming = &session->streaming;
     for (int i = streaming->count - 1; i >= 0; i--) {
-        session->context->tensors[streaming->bindings[i].tensor].data = streaming->original[i];
+        session->graph.context->tensors[streaming->bindings[i].tensor].data = streaming->original[i];
     }
 }
 
@@ -391,7 +383,7 @@ int djlplan_tflite_invoke_capturing(struct djlplan_tflite_session *session, cons
 /* ---- inputs and outputs ---------------------------------------------------------------- */
 
 static int index_of(const struct djlplan_tflite_session *session, const TfLiteTensor *tensor) {
-    return tensor == NULL ? -1 : (int)(tensor - session->context->tensors);
+    return tensor == NULL ? -1 : (int)(tensor - session->graph.context->tensors);
 }
 
 int djlplan_tflite_input(const struct djlplan_tflite_session *session, int index) {

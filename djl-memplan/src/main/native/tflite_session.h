@@ -13,31 +13,40 @@
 
 typedef void (*tflite_reporter)(void *, const char *, va_list);
 
-/* The engine's C API, found by name. It does not change once attached. */
+/*
+ * The engine's C API: the result, name and arguments of each function, whose symbol begins with
+ * TfLite. In later releases TensorRealloc returns a status.
+ */
+#define TFLITE_FUNCTIONS(FUNCTION)                                                                 \
+    FUNCTION(const char *, Version, (void))                                                        \
+    FUNCTION(void *, ModelCreate, (const void *, size_t))                                          \
+    FUNCTION(void, ModelDelete, (void *))                                                          \
+    FUNCTION(void *, InterpreterOptionsCreate, (void))                                             \
+    FUNCTION(void, InterpreterOptionsDelete, (void *))                                             \
+    FUNCTION(void, InterpreterOptionsSetNumThreads, (void *, int32_t))                             \
+    FUNCTION(void, InterpreterOptionsAddDelegate, (void *, TfLiteDelegate *))                      \
+    FUNCTION(void, InterpreterOptionsSetErrorReporter, (void *, tflite_reporter, void *))          \
+    FUNCTION(void *, InterpreterCreate, (const void *, const void *))                              \
+    FUNCTION(void, InterpreterDelete, (void *))                                                    \
+    FUNCTION(TfLiteStatus, InterpreterAllocateTensors, (void *))                                   \
+    FUNCTION(TfLiteStatus, InterpreterInvoke, (void *))                                            \
+    FUNCTION(TfLiteStatus, InterpreterResizeInputTensor, (void *, int32_t, const int *, int32_t))  \
+    FUNCTION(int32_t, InterpreterGetInputTensorCount, (const void *))                              \
+    FUNCTION(int32_t, InterpreterGetOutputTensorCount, (const void *))                             \
+    FUNCTION(TfLiteTensor *, InterpreterGetInputTensor, (const void *, int32_t))                   \
+    FUNCTION(const TfLiteTensor *, InterpreterGetOutputTensor, (const void *, int32_t))            \
+    FUNCTION(int32_t, TensorType, (const TfLiteTensor *))                                          \
+    FUNCTION(size_t, TensorByteSize, (const TfLiteTensor *))                                       \
+    FUNCTION(int32_t, TensorNumDims, (const TfLiteTensor *))                                       \
+    FUNCTION(const char *, TensorName, (const TfLiteTensor *))                                     \
+    FUNCTION(void *, TensorData, (const TfLiteTensor *))                                           \
+    FUNCTION(void, TensorRealloc, (size_t, TfLiteTensor *))
+
+/* The addresses of these functions, which do not change once attached. */
 struct tflite_api {
-    const char *(*Version)(void);
-    void *(*ModelCreate)(const void *, size_t);
-    void (*ModelDelete)(void *);
-    void *(*InterpreterOptionsCreate)(void);
-    void (*InterpreterOptionsDelete)(void *);
-    void (*InterpreterOptionsSetNumThreads)(void *, int32_t);
-    void (*InterpreterOptionsAddDelegate)(void *, TfLiteDelegate *);
-    void (*InterpreterOptionsSetErrorReporter)(void *, tflite_reporter, void *);
-    void *(*InterpreterCreate)(const void *, const void *);
-    void (*InterpreterDelete)(void *);
-    TfLiteStatus (*InterpreterAllocateTensors)(void *);
-    TfLiteStatus (*InterpreterInvoke)(void *);
-    TfLiteStatus (*InterpreterResizeInputTensor)(void *, int32_t, const int *, int32_t);
-    int32_t (*InterpreterGetInputTensorCount)(const void *);
-    int32_t (*InterpreterGetOutputTensorCount)(const void *);
-    TfLiteTensor *(*InterpreterGetInputTensor)(const void *, int32_t);
-    const TfLiteTensor *(*InterpreterGetOutputTensor)(const void *, int32_t);
-    int32_t (*TensorType)(const TfLiteTensor *);
-    size_t (*TensorByteSize)(const TfLiteTensor *);
-    int32_t (*TensorNumDims)(const TfLiteTensor *);
-    const char *(*TensorName)(const TfLiteTensor *);
-    void *(*TensorData)(const TfLiteTensor *);
-    void (*TensorRealloc)(size_t, TfLiteTensor *); /* later releases return a status */
+#define DECLARE(result, name, arguments) result(*name) arguments;
+    TFLITE_FUNCTIONS(DECLARE)
+#undef DECLARE
 };
 
 extern struct tflite_api djlplan_tflite;
@@ -77,13 +86,13 @@ struct node {
     int64_t nanos; /* in the last inference, when timed */
 };
 
-/* A graph that an operator of the model calls. */
-struct called_graph {
+/* A graph of the model, and its execution plan. */
+struct graph {
     TfLiteContext *context;
     struct node *nodes;
-    struct node **by_address;
+    struct node **by_address; /* in the order of the engine's nodes in memory */
     int node_count;
-    struct called_graph *next;
+    struct graph *next;
 };
 
 /* A constant whose content is outside the model's memory, and its address. */
@@ -137,7 +146,7 @@ struct derived {
 struct streaming {
     bool wanted;
     struct derived *derived;
-    int derived_count;
+    int derived_count, derived_capacity;
     struct djlplan_stream *stream; /* NULL until it is set with the following fields */
     struct djlplan_binding *bindings; /* by ascending step */
     void **original;                  /* original address of each tensor */
@@ -151,7 +160,6 @@ struct streaming {
 struct djlplan_tflite_session {
     TfLiteDelegate wrapper;
     void *interpreter;
-    TfLiteContext *context;
     char error[512];
     /* what the caller requested */
     struct ids wanted; /* the tensors to place, ascending */
@@ -159,11 +167,7 @@ struct djlplan_tflite_session {
     bool timed;
     struct delegation delegation;
     const struct djlplan_tflite_session *shapes_of; /* until it is built; NULL for the file's */
-    /* the execution plan */
-    struct node *nodes;
-    struct node **by_address; /* in the order of the engine's nodes in memory */
-    int node_count;
-    struct called_graph *called;
+    struct graph graph; /* the main one, followed by those that operators call */
     bool unsound; /* this library's checks caused the last failure */
     struct tensor_plan plan;
     struct streaming streaming;
@@ -230,6 +234,7 @@ bool djlplan_packed_missed(void);
  * is no memory.
  */
 bool djlplan_tflite_take_derived(struct djlplan_tflite_session *session, const struct node *known);
+/* Returns whether a tensor is derived from constants in a streamed session. */
 bool djlplan_tflite_is_derived(const struct djlplan_tflite_session *session, int32_t tensor);
 /* Waits until a node's constants are loaded, and runs it. */
 TfLiteStatus djlplan_tflite_invoke_step(struct djlplan_tflite_session *session, struct node *known);
@@ -242,6 +247,12 @@ static inline bool djlplan_tflite_is_ours(const TfLiteTensor *tensor) {
 /* Returns zeroed memory for count elements and one more, so that a count of 0 does not return NULL. */
 static inline void *djlplan_zeroed_plus_one(int count, size_t size) {
     return calloc((size_t)count + 1, size);
+}
+
+/* Compares two ids, for lists in ascending order. */
+static inline int djlplan_compare_ids(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
 }
 
 #endif

@@ -1,11 +1,11 @@
 /* Intercepts libtorch's CPU allocator, and passes allocations to the current run. */
 #define _GNU_SOURCE
+#include "functions.h"
 #include "run.h"
 #include "torch_engine.h"
 #include "torch_names.h"
 #include "torch_weights.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -68,26 +68,26 @@ static torch_deleter raw_deleter(const torch_allocator *self) {
 }
 
 static const char *attach_to(void *library) {
-    void *set = dlsym(library, TORCH_SET_ALLOCATOR);
-    void *get = dlsym(library, TORCH_GET_ALLOCATOR);
+    torch_set_allocator set;
+    torch_get_allocator get;
     const int8_t cpu = TORCH_DEVICE_CPU;
-    if (set == NULL || get == NULL) return "libc10 has no function to set its allocator";
-    torch_allocator *engine = ((torch_get_allocator)(uintptr_t)get)(&cpu);
+    if (!djlplan_find(library, TORCH_SET_ALLOCATOR, &set) ||
+        !djlplan_find(library, TORCH_GET_ALLOCATOR, &get)) {
+        return "libc10 has no function to set its allocator";
+    }
+    torch_allocator *engine = get(&cpu);
     if (engine == NULL || engine->vtable == NULL) return "libc10 has no CPU allocator";
     const char *problem = djlplan_torch_engine_find(library, engine);
     if (problem != NULL) return problem;
     djlplan_torch_engine_copy_table(vtable, allocate, raw_deleter);
     /* libtorch publishes its allocator with a plain store. */
     atomic_thread_fence(memory_order_release);
-    ((torch_set_allocator)(uintptr_t)set)(cpu, &ours, PRIORITY);
-    if (((torch_get_allocator)(uintptr_t)get)(&cpu) != &ours) {
-        return "another allocator has precedence";
-    }
-    return NULL;
+    set(cpu, &ours, PRIORITY);
+    return get(&cpu) == &ours ? NULL : "another allocator has precedence";
 }
 
 static const char *attach(void) {
-    void *library = dlopen(TORCH_C10, RTLD_NOLOAD | RTLD_LAZY);
+    void *library = djlplan_loaded(TORCH_C10);
     if (library == NULL) return "libc10 is not loaded";
     const char *problem = attach_to(library);
     if (problem != NULL) dlclose(library);
@@ -99,7 +99,7 @@ int djlplan_torch_attach(char *message, int64_t message_bytes) {
     const char *problem = attached ? NULL : attach();
     attached = problem == NULL;
     pthread_mutex_unlock(&attach_lock);
-    if (problem != NULL && message_bytes > 0) {
+    if (problem != NULL) {
         snprintf(message, (size_t)message_bytes, "libtorch's CPU allocator: %s", problem);
     }
     return problem == NULL ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;

@@ -6,7 +6,9 @@
 #define _GNU_SOURCE
 #include "torch_names.h"
 
-#include <dlfcn.h>
+#include "functions.h"
+#include "lists.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,19 +122,19 @@ static void operator_ends(const void *function, void *context) {
 /* The caller holds observers_lock. */
 static const char *observe(void) {
     if (observer != 0) return NULL;
-    void *library = dlopen(TORCH_CPU, RTLD_NOLOAD | RTLD_LAZY);
-    void *add = library == NULL ? NULL : dlsym(library, TORCH_ADD_CALLBACK);
-    void *remove = library == NULL ? NULL : dlsym(library, TORCH_REMOVE_CALLBACK);
-    void *name = library == NULL ? NULL : dlsym(library, TORCH_OPERATOR_NAME);
-    if (add == NULL || remove == NULL || name == NULL) return "libtorch does not tell them";
     bool first = name_of == NULL;
-    name_of = (const char *(*)(const void *))(uintptr_t)name;
-    remove_observer = (void (*)(uint64_t))(uintptr_t)remove;
+    void *library = djlplan_loaded(TORCH_CPU);
+    uint64_t (*add)(torch_record_callback);
+    if (!djlplan_find(library, TORCH_ADD_CALLBACK, &add) ||
+        !djlplan_find(library, TORCH_REMOVE_CALLBACK, &remove_observer) ||
+        !djlplan_find(library, TORCH_OPERATOR_NAME, &name_of)) {
+        return "libtorch does not tell them";
+    }
     torch_record_callback callback = {.begins = djlplan_observer_begins,
                                       .ends = operator_ends,
                                       .probability = 1,
                                       .wanted = {[TORCH_OPERATORS] = true, [TORCH_OUTPUTS] = true}};
-    observer = ((uint64_t (*)(torch_record_callback))(uintptr_t)add)(callback);
+    observer = add(callback);
     if (first) djlplan_shapes_find();
     return NULL;
 }
@@ -146,27 +148,16 @@ int djlplan_torch_names_begin(char *message, int64_t message_bytes) {
     const char *problem = observe();
     pthread_mutex_unlock(&observers_lock);
     if (problem != NULL) {
-        if (message_bytes > 0) snprintf(message, (size_t)message_bytes, "%s", problem);
+        snprintf(message, (size_t)message_bytes, "%s", problem);
         return DJLPLAN_ENGINE_ERROR;
     }
     atomic_store(&djlplan_names_kept, true);
     return DJLPLAN_OK;
 }
 
-/* The caller holds the lock. */
-static bool ensure_room(void) {
-    if (count < capacity) return true;
-    int more = 2 * capacity + 256;
-    struct noted *larger = realloc(notes, (size_t)more * sizeof *larger);
-    if (larger == NULL) return false;
-    notes = larger;
-    capacity = more;
-    return true;
-}
-
 void djlplan_names_note(size_t bytes, const void *block) {
     pthread_mutex_lock(&names_lock);
-    if (ensure_room()) {
+    if (djlplan_list_ensure(&notes, count, &capacity, sizeof *notes)) {
         struct noted *note = &notes[count++];
         const char *name = running.outermost == NULL ? "" : running.outermost;
         *note = (struct noted){.bytes = bytes, .block = block, .dimensions = NO_SHAPE};

@@ -24,7 +24,7 @@ functions torch;
 
 /* Writes the problem to `message`. */
 void tell(char *message, int64_t message_bytes, const char *problem) {
-    if (message_bytes > 0) snprintf(message, (size_t)message_bytes, "%s", problem);
+    snprintf(message, (size_t)message_bytes, "%s", problem);
 }
 
 /* Runs an action. Returns its result, or `failed` if it throws. */
@@ -40,35 +40,34 @@ Result guarded(Result failed, char *message, int64_t message_bytes, Action actio
     return failed;
 }
 
-template <class Function> bool find(void *library, const char *symbol, Function &function) {
+bool find(void *library, const char *symbol, void *slot) {
     void *found = dlsym(library, symbol);
-    memcpy(&function, &found, sizeof found);
+    memcpy(slot, &found, sizeof found);
     return found != nullptr;
 }
 
 /* Returns the symbol that the library lacks, or nullptr. */
 const char *find_all(void *library) {
-    if (!find(library, TORCH_FREEZE, torch.freeze) &&
-        !find(library, TORCH_FREEZE_OLD, torch.freeze)) {
-        return TORCH_FREEZE;
+    const struct {
+        const char *symbol;
+        void *slot;
+    } all[] = {{TORCH_OPTIMIZE, &torch.optimize},
+               {TORCH_TYPE, &torch.type},
+               {TORCH_FIND_METHOD, &torch.find_method},
+               {TORCH_METHODS, &torch.methods},
+               {TORCH_TEXT, &torch.text},
+               {TORCH_REGISTER_PATTERN, &torch.register_pattern},
+               {TORCH_REPLACE, &torch.replace},
+               {TORCH_PROPAGATE_CONSTANTS, &torch.propagate_constants},
+               {TORCH_ELIMINATE_DEAD_CODE, &torch.eliminate_dead_code},
+               {TORCH_FUNCTION_TABLE, &torch.function_table}};
+    for (const auto &each : all) {
+        if (!find(library, each.symbol, each.slot)) return each.symbol;
     }
-    if (!find(library, TORCH_OPTIMIZE, torch.optimize)) return TORCH_OPTIMIZE;
-    if (!find(library, TORCH_TYPE, torch.type)) return TORCH_TYPE;
-    if (!find(library, TORCH_FIND_METHOD, torch.find_method)) return TORCH_FIND_METHOD;
-    if (!find(library, TORCH_METHODS, torch.methods)) return TORCH_METHODS;
-    if (!find(library, TORCH_TEXT, torch.text)) return TORCH_TEXT;
-    if (!find(library, TORCH_REGISTER_PATTERN, torch.register_pattern)) {
-        return TORCH_REGISTER_PATTERN;
-    }
-    if (!find(library, TORCH_REPLACE, torch.replace)) return TORCH_REPLACE;
-    if (!find(library, TORCH_PROPAGATE_CONSTANTS, torch.propagate_constants)) {
-        return TORCH_PROPAGATE_CONSTANTS;
-    }
-    if (!find(library, TORCH_ELIMINATE_DEAD_CODE, torch.eliminate_dead_code)) {
-        return TORCH_ELIMINATE_DEAD_CODE;
-    }
-    if (!find(library, TORCH_FUNCTION_TABLE, torch.function_table)) return TORCH_FUNCTION_TABLE;
-    return nullptr;
+    return find(library, TORCH_FREEZE, &torch.freeze) ||
+                   find(library, TORCH_FREEZE_OLD, &torch.freeze)
+               ? nullptr
+               : TORCH_FREEZE;
 }
 
 module &at(int64_t handle) { return *reinterpret_cast<module *>(handle); }

@@ -3,24 +3,12 @@
 
 #include <stdlib.h>
 
-static pthread_mutex_t schedules_lock = PTHREAD_MUTEX_INITIALIZER;
-
 void djlplan_schedule_delete(struct djlplan_schedule *schedule) {
-    if (schedule == NULL) return;
-    pthread_mutex_lock(&schedules_lock);
-    int holders = --schedule->holders;
-    pthread_mutex_unlock(&schedules_lock);
-    if (holders > 0) return;
+    if (schedule == NULL || atomic_fetch_sub(&schedule->holders, 1) > 1) return;
     free(schedule->bytes);
     free(schedule->needs);
     free(schedule->action);
     free(schedule);
-}
-
-void djlplan_schedule_hold(struct djlplan_schedule *schedule) {
-    pthread_mutex_lock(&schedules_lock);
-    schedule->holders++;
-    pthread_mutex_unlock(&schedules_lock);
 }
 
 /*

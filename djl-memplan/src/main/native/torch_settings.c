@@ -1,18 +1,15 @@
 /* Reads and sets libtorch's per-thread settings: threads of operators, gradients, optimizations. */
 #define _GNU_SOURCE
 #include "djlplan.h"
+#include "functions.h"
 #include "torch_abi.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 static pthread_mutex_t settings_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/*
- * libtorch's functions for per-thread settings; all NULL if one is missing, or libtorch is not
- * loaded. Written once, by has_settings.
- */
+/* libtorch's functions for per-thread settings. Written once, by has_settings. */
 static struct {
     int (*threads_now)(void);
     int (*threads)(void);
@@ -21,30 +18,18 @@ static struct {
     void (*set_grad_mode)(bool);
     bool (*optimize)(void);
     void (*set_optimize)(bool);
+    bool found; /* all of them */
 } settings;
 
-static void *function(const char *file, const char *symbol) {
-    void *library = dlopen(file, RTLD_NOLOAD | RTLD_LAZY);
-    return library == NULL ? NULL : dlsym(library, symbol);
-}
-
-/* Casts via uintptr_t, because C cannot cast data pointers to function pointers. */
-static void find_settings(void) {
-    void *found[] = {
-        function(TORCH_CPU, TORCH_GET_NUM_THREADS), function(TORCH_CPU, TORCH_SET_NUM_THREADS),
-        function(TORCH_C10, TORCH_GET_GRAD_MODE),   function(TORCH_C10, TORCH_SET_GRAD_MODE),
-        function(TORCH_CPU, TORCH_GET_OPTIMIZE),    function(TORCH_CPU, TORCH_SET_OPTIMIZE),
-        function(TORCH_CPU, OMP_GET_MAX_THREADS)};
-    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
-        if (found[i] == NULL) return;
-    }
-    settings.threads = (int (*)(void))(uintptr_t)found[0];
-    settings.set_threads = (void (*)(int))(uintptr_t)found[1];
-    settings.grad_mode = (bool (*)(void))(uintptr_t)found[2];
-    settings.set_grad_mode = (void (*)(bool))(uintptr_t)found[3];
-    settings.optimize = (bool (*)(void))(uintptr_t)found[4];
-    settings.set_optimize = (void (*)(bool))(uintptr_t)found[5];
-    settings.threads_now = (int (*)(void))(uintptr_t)found[6];
+static void find_settings(void *cpu) {
+    void *c10 = djlplan_loaded(TORCH_C10);
+    settings.found = djlplan_find(cpu, TORCH_GET_NUM_THREADS, &settings.threads) &&
+                     djlplan_find(cpu, TORCH_SET_NUM_THREADS, &settings.set_threads) &&
+                     djlplan_find(c10, TORCH_GET_GRAD_MODE, &settings.grad_mode) &&
+                     djlplan_find(c10, TORCH_SET_GRAD_MODE, &settings.set_grad_mode) &&
+                     djlplan_find(cpu, TORCH_GET_OPTIMIZE, &settings.optimize) &&
+                     djlplan_find(cpu, TORCH_SET_OPTIMIZE, &settings.set_optimize) &&
+                     djlplan_find(cpu, OMP_GET_MAX_THREADS, &settings.threads_now);
 }
 
 /* Finds the functions once libtorch is loaded; it looks only once if libtorch lacks one. */
@@ -52,13 +37,13 @@ static bool has_settings(void) {
     static atomic_bool looked;
     if (!atomic_load(&looked)) {
         pthread_mutex_lock(&settings_lock);
-        bool loaded = dlopen(TORCH_CPU, RTLD_NOLOAD | RTLD_LAZY) != NULL;
-        if (loaded && !atomic_load(&looked)) find_settings();
-        atomic_store(&looked, loaded);
+        void *cpu = djlplan_loaded(TORCH_CPU);
+        if (cpu != NULL && !atomic_load(&looked)) find_settings(cpu);
+        atomic_store(&looked, cpu != NULL);
         pthread_mutex_unlock(&settings_lock);
-        if (!loaded) return false;
+        if (cpu == NULL) return false;
     }
-    return settings.threads != NULL;
+    return settings.found;
 }
 
 int64_t djlplan_torch_settings(void) {

@@ -6,8 +6,7 @@
 #define _GNU_SOURCE
 #include "torch_names.h"
 
-#include <dlfcn.h>
-#include <string.h>
+#include "functions.h"
 
 /* Virtual tables begin with two entries that are not functions. */
 enum { BEFORE_TABLE = 2, LEAST_ADDRESS = 1 << 16 };
@@ -74,21 +73,20 @@ void djlplan_shapes_find(void) {
     static const int64_t known[] = {2, 3, 5, 7};
     const torch_sizes sizes = {known, sizeof known / sizeof *known};
     const torch_options options = {{0}};
-    void *cpu = dlopen(TORCH_CPU, RTLD_NOLOAD | RTLD_LAZY);
-    void *c10 = dlopen(TORCH_C10, RTLD_NOLOAD | RTLD_LAZY);
-    if (cpu == NULL || c10 == NULL) return;
-    void *tell = dlsym(c10, TORCH_SIZES), *numbers = dlsym(cpu, TORCH_FLOATS);
-    void *make = dlsym(cpu, TORCH_EMPTY), *fill = dlsym(cpu, TORCH_ZERO);
-    if (tell == NULL || numbers == NULL || make == NULL || fill == NULL) return;
-    sizes_of = (torch_sizes(*)(torch_object))(uintptr_t)tell;
-    torch_returned_tensor made = ((torch_returned_tensor(*)(
-        torch_sizes, const torch_options *))(uintptr_t)make)(sizes, &options);
+    void *cpu = djlplan_loaded(TORCH_CPU), *c10 = djlplan_loaded(TORCH_C10);
+    torch_returned_tensor (*make)(torch_sizes, const torch_options *);
+    const void *(*numbers)(const torch_returned_tensor *);
+    void *(*fill)(torch_returned_tensor *);
+    if (!djlplan_find(c10, TORCH_SIZES, &sizes_of) || !djlplan_find(cpu, TORCH_EMPTY, &make) ||
+        !djlplan_find(cpu, TORCH_FLOATS, &numbers) || !djlplan_find(cpu, TORCH_ZERO, &fill)) {
+        return;
+    }
+    torch_returned_tensor made = make(sizes, &options);
     sample = made.tensor;
-    ((void *(*)(torch_returned_tensor *))(uintptr_t)fill)(&made);
+    fill(&made);
     sample = NULL;
     plain = made.tensor[0];
-    count_words = find_count_words(
-        made.tensor, ((const void *(*)(const torch_returned_tensor *))(uintptr_t)numbers)(&made));
+    count_words = find_count_words(made.tensor, numbers(&made));
     torch_sizes told = sizes_of(made.tensor);
     if (!is_table(plain, TORCH_TENSOR_TABLE) || count_words == 0 || told.count != sizes.count ||
         memcmp(told.values, known, sizeof known) != 0) {

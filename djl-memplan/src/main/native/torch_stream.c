@@ -6,16 +6,16 @@
  * deviates from the schedule.
  */
 #define _GNU_SOURCE
+#include "files.h"
+#include "lists.h"
+#include "stream.h"
 #include "torch_weights.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_READ
@@ -26,12 +26,6 @@ enum { PAGEMAP_ENTRIES = 4096, LOOKED_UP_BYTES = 512 << 10 };
 
 /* The usual limit of a process's mappings; the parts of a file may be one in so many of it. */
 enum { USUAL_MAPPINGS = 65530, MAPPINGS_PER_PART = 8 };
-
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 /* Returns whether the weights have all pieces of a schedule. The caller holds the lock. */
 static bool fits(const struct djlplan_weights *weights, const struct djlplan_schedule *schedule) {
@@ -106,17 +100,6 @@ static int load_piece(struct djlplan_weights *weights, struct piece *piece, bool
                : errno;
 }
 
-static bool write_back(const struct djlplan_weights *weights, const struct piece *piece) {
-    for (int64_t done = 0; done < piece->bytes;) {
-        ssize_t count = pwrite(weights->file, weights->base + piece->offset + done,
-                               (size_t)(piece->bytes - done), piece->offset + done);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return false;
-        done += count;
-    }
-    return true;
-}
-
 /*
  * Drops a piece. A copy that the model changed is first written to the file; if that fails, it
  * stays.
@@ -127,7 +110,10 @@ static void drop_piece(struct djlplan_weights *weights, struct piece *piece) {
         madvise(address, (size_t)piece->bytes, MADV_DONTNEED);
         return;
     }
-    if (checksum(address, piece->bytes) != piece->checksum && !write_back(weights, piece)) return;
+    if (checksum(address, piece->bytes) != piece->checksum &&
+        !djlplan_files_write(weights->file, address, piece->bytes, piece->offset)) {
+        return;
+    }
     piece->copied = mmap(address, (size_t)piece->bytes, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_FIXED, weights->file, piece->offset) == MAP_FAILED;
     if (!piece->copied) madvise(address, (size_t)piece->bytes, MADV_NOHUGEPAGE);
@@ -167,7 +153,6 @@ static void carry_out(struct djlplan_weights *weights, const struct action *acti
     case DJLPLAN_LOOK_UP: break;
     }
     pthread_mutex_lock(&weights->lock);
-    if (action->kind == DJLPLAN_LOAD) weights->stream.loaded_bytes += piece->bytes;
     if (weights->stream.failed == 0) weights->stream.failed = problem;
 }
 
@@ -195,12 +180,7 @@ static void *load(void *argument) {
 static bool ensure_loader(struct djlplan_weights *weights) {
     struct stream *stream = &weights->stream;
     if (stream->runs) return true;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    stream->runs = pthread_create(&stream->loader, NULL, load, weights) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return stream->runs;
+    return stream->runs = djlplan_weights_start(&stream->loader, load, weights) == 0;
 }
 
 /* Stops the loader, and drops all pieces. The caller holds the lock. */
@@ -226,12 +206,9 @@ static void stop(struct djlplan_weights *weights) {
 /* ---- watched runs ---------------------------------------------------------------------------- */
 
 static bool note_step(struct stream *stream, int64_t bytes) {
-    if (stream->step_count == stream->step_capacity) {
-        int capacity = stream->step_capacity == 0 ? 1024 : 2 * stream->step_capacity;
-        int64_t *steps = realloc(stream->steps, 2 * (size_t)capacity * sizeof *steps);
-        if (steps == NULL) return false;
-        stream->steps = steps;
-        stream->step_capacity = capacity;
+    if (!djlplan_list_ensure(&stream->steps, stream->step_count, &stream->step_capacity,
+                             2 * sizeof *stream->steps)) {
+        return false;
     }
     stream->steps[2 * stream->step_count] = bytes;
     stream->steps[2 * stream->step_count++ + 1] = 0;
@@ -239,12 +216,9 @@ static bool note_step(struct stream *stream, int64_t bytes) {
 }
 
 static bool note_touch(struct stream *stream, int piece, int pages) {
-    if (stream->touch_count == stream->touch_capacity) {
-        int capacity = stream->touch_capacity == 0 ? 1024 : 2 * stream->touch_capacity;
-        struct touch *touches = realloc(stream->touches, (size_t)capacity * sizeof *touches);
-        if (touches == NULL) return false;
-        stream->touches = touches;
-        stream->touch_capacity = capacity;
+    if (!djlplan_list_ensure(&stream->touches, stream->touch_count, &stream->touch_capacity,
+                             sizeof *stream->touches)) {
+        return false;
     }
     stream->touches[stream->touch_count++] = (struct touch){stream->step_count - 1, piece, pages};
     return true;
@@ -279,7 +253,7 @@ static int present(int pagemap, const char *address, int64_t bytes) {
 /* Records the pieces that the step touched, and its time. The caller holds the lock. */
 static void note_touches(struct djlplan_weights *weights, int pagemap) {
     struct stream *stream = &weights->stream;
-    stream->steps[2 * stream->step_count - 1] = now() - stream->since;
+    stream->steps[2 * stream->step_count - 1] = djlplan_now_nanos() - stream->since;
     for (int i = 0; i < weights->piece_count; i++) {
         const struct piece *piece = &weights->pieces[i];
         int pages = present(pagemap, weights->base + piece->offset, piece->bytes);
@@ -302,7 +276,7 @@ static void watched_step(struct djlplan_weights *weights, int64_t bytes) {
     if (stream->step_count > 0 && !stream->incomplete) end_watched_step(weights);
     if (!stream->incomplete && !note_step(stream, bytes)) stream->incomplete = true;
     drop_all(weights);
-    stream->since = now();
+    stream->since = djlplan_now_nanos();
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -313,9 +287,9 @@ static void await(struct djlplan_weights *weights) {
     int needed = stream->schedule->needs[stream->step];
     if (has_work(stream) && !stream->busy) pthread_cond_signal(&stream->wake);
     if (stream->next >= needed) return;
-    int64_t since = now();
+    int64_t since = djlplan_now_nanos();
     while (stream->next < needed) pthread_cond_wait(&stream->done, &weights->lock);
-    stream->waited_nanos += now() - since;
+    stream->waited_nanos += djlplan_now_nanos() - since;
 }
 
 static void scheduled_step(struct djlplan_weights *weights, int64_t bytes) {
@@ -393,7 +367,7 @@ static void take_schedule(struct djlplan_weights *weights, struct djlplan_schedu
     stream->schedule = schedule;
     stream->step = stream->next = 0;
     if (schedule == NULL) return;
-    djlplan_schedule_hold(schedule);
+    atomic_fetch_add(&schedule->holders, 1);
     int64_t part = part_bytes(weights);
     for (int i = 0; i < schedule->actions; i++) {
         const struct action *action = &schedule->action[i];
@@ -412,7 +386,7 @@ static void begin(struct djlplan_weights *weights, struct djlplan_schedule *sche
     stream->direct = direct;
     bool scheduled = schedule != NULL && fits(weights, schedule) && ensure_loader(weights);
     take_schedule(weights, scheduled ? schedule : NULL);
-    stream->waited_nanos = stream->loaded_bytes = 0;
+    stream->waited_nanos = 0;
     stream->failed = 0;
     if (scheduled) {
         stream->mode = STREAM_SCHEDULED;
@@ -453,7 +427,6 @@ void djlplan_weights_end(struct djlplan_weights *weights, int64_t *figures) {
     figures[DJLPLAN_STREAM_AS_PLANNED] =
         stream->mode == STREAM_SCHEDULED && stream->step == stream->schedule->steps - 1;
     figures[DJLPLAN_STREAM_WAITED_NANOS] = stream->waited_nanos;
-    figures[DJLPLAN_STREAM_LOADED_BYTES] = stream->loaded_bytes;
     figures[DJLPLAN_STREAM_FAILED] = stream->failed;
     stand_back(weights);
     stream->mode = STREAM_IDLE;

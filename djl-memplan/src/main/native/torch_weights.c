@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "arena.h"
 #include "files.h"
+#include "lists.h"
 #include "torch_weights.h"
 
 #include <errno.h>
@@ -128,6 +129,16 @@ struct djlplan_weights *djlplan_weights_create(const char *folder, int64_t bytes
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
+int djlplan_weights_start(pthread_t *thread, void *(*runs)(void *),
+                          struct djlplan_weights *weights) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int problem = pthread_create(thread, NULL, runs, weights);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return problem;
+}
+
 /* Repeatedly drops pages that the engine has written, so that few of them are in memory. */
 static void *sweep(void *argument) {
     struct djlplan_weights *weights = argument;
@@ -152,11 +163,7 @@ int djlplan_weights_load(struct djlplan_weights *weights) {
     int problem = weights->loading ? EBUSY : 0;
     if (problem == 0) {
         weights->loading = true;
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        problem = pthread_create(&weights->sweeper, NULL, sweep, weights);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        problem = djlplan_weights_start(&weights->sweeper, sweep, weights);
         weights->loading = problem == 0;
         weights->holders += problem == 0; /* for this thread, until it sees that loading has ended */
     }
@@ -208,24 +215,16 @@ int djlplan_weights_uncache(struct djlplan_weights *weights) {
     return posix_fadvise(weights->file, 0, 0, POSIX_FADV_DONTNEED);
 }
 
-/* Ensures room for one more block. The caller holds the lock. */
-static bool ensure_room(struct djlplan_weights *weights) {
-    if (weights->block_count < weights->block_capacity) return true;
-    int capacity = weights->block_capacity == 0 ? 256 : 2 * weights->block_capacity;
-    struct weight_block *blocks =
-        realloc(weights->blocks, (size_t)capacity * sizeof *weights->blocks);
-    if (blocks == NULL) return false;
-    weights->blocks = blocks;
-    weights->block_capacity = capacity;
-    return true;
-}
-
 /*
  * Allocates the next place in the file and its disk blocks, so that a full disk shows here and not
  * at a touch. The caller holds the lock.
  */
 static void *take_block(struct djlplan_weights *weights, size_t bytes) {
-    if (bytes > (size_t)(weights->capacity - weights->used) || !ensure_room(weights)) return NULL;
+    if (bytes > (size_t)(weights->capacity - weights->used) ||
+        !djlplan_list_ensure(&weights->blocks, weights->block_count, &weights->block_capacity,
+                             sizeof *weights->blocks)) {
+        return NULL;
+    }
     int64_t offset = weights->used;
     int64_t whole = round_up((int64_t)bytes, WEIGHTS_PAGE);
     int problem = djlplan_files_allocate(weights->file, offset, whole);

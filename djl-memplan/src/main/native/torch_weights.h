@@ -8,6 +8,7 @@
 #include "djlplan.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* A range of whole pages of the file and of the mapping. */
@@ -33,9 +34,9 @@ struct action {
     int after;
 };
 
-/* Immutable except for its holders, which the lock of all schedules guards. */
+/* Immutable except for its holders. */
 struct djlplan_schedule {
-    int holders;
+    atomic_int holders; /* the caller and the weights that use it */
     int steps;
     int64_t *bytes; /* by step: bytes of the allocation that begins it; the first step begins without one */
     int *needs;     /* by step: the number of actions that must be done before it runs */
@@ -64,7 +65,6 @@ struct stream {
     bool stops, runs;
     int failed; /* errno of the first load that failed in this run */
     int64_t waited_nanos;
-    int64_t loaded_bytes;
     pthread_t loader;
     pthread_cond_t wake, done;
     /* the following belongs to a watched run */
@@ -94,6 +94,9 @@ struct djlplan_weights {
 
 enum { WEIGHTS_PAGE = 4096 };
 
+/* torch_weights.c: starts a thread that handles no signals. Returns 0 or errno. */
+int djlplan_weights_start(pthread_t *thread, void *(*runs)(void *), struct djlplan_weights *weights);
+
 /* torch_weights.c: the weights that this thread loads or whose prediction it runs. */
 extern _Thread_local struct djlplan_weights *djlplan_weights_current;
 
@@ -106,9 +109,6 @@ void *djlplan_weights_allocate(struct djlplan_weights *weights, size_t bytes);
 void djlplan_weights_free(struct djlplan_weights *weights, const void *block);
 /* Drops a hold. The caller has the lock, which this function releases. */
 void djlplan_weights_release(struct djlplan_weights *weights);
-
-/* torch_schedule.c. Thread-safe. */
-void djlplan_schedule_hold(struct djlplan_schedule *schedule);
 
 /*
  * torch_stream.c: begins the next step at an allocation of the thread that streams the weights.

@@ -13,7 +13,7 @@ enum { MEBI = 1 << 20, LARGE = 200 << 10, THREADS = 8, ROUNDS = 2000 };
 static struct ort_allocator *(*registered)(void);
 static int (*live)(void);
 static int environment;
-static char *arena;
+static _Thread_local char *arena;
 
 static void *symbol(void *library, const char *name) {
     void *found = dlsym(library, name);
@@ -154,6 +154,7 @@ static void check_limit(void) {
 static void *predict_often(void *seed) {
     struct djlplan_escapes *escapes = djlplan_escapes_create(NULL);
     size_t bytes = (size_t)(uintptr_t)seed * 1000;
+    arena = djlplan_arena_create(MEBI, (int64_t)32 * MEBI);
     for (int i = 0; i < ROUNDS; i++) {
         char *output = predict(escapes, (int64_t)bytes);
         CHECK(output[0] == 1 && output[bytes - 1] == 1);
@@ -161,6 +162,7 @@ static void *predict_often(void *seed) {
         if (i % 100 == 0) djlplan_arena_trim(arena, 0, INT64_MAX);
     }
     djlplan_escapes_delete(escapes);
+    djlplan_arena_free(arena);
     return NULL;
 }
 

@@ -70,8 +70,7 @@ static void check_io(int io) {
     for (int i = 0; i < ROUNDS; i++) {
         check_run(stream);
         int64_t counters[DJLPLAN_LOADS_COUNTERS];
-        CHECK(djlplan_stream_counters(stream, counters, DJLPLAN_LOADS_COUNTERS) ==
-              DJLPLAN_LOADS_COUNTERS);
+        djlplan_stream_counters(stream, counters);
         CHECK(counters[DJLPLAN_LOADS_LOADED_BYTES] == (i % 5 == 0 ? PIECES : PIECES - 1) * PAGE);
         if (i % 5 == 4) djlplan_stream_release(stream);
     }
@@ -125,18 +124,14 @@ static void check_cut_off(int io) {
     write_file();
 }
 
-/* Checks that a step waits for late loads, and that a load that no step needs blocks nothing. */
-static void check_delay(void) {
+/* Checks that an inference that ends before its loads affects nothing later. */
+static void check_early_end(void) {
     struct djlplan_stream *stream = open_stream(DJLPLAN_IO_CACHED);
     struct djlplan_load loads[PIECES];
     int32_t needs[PIECES];
     fill(loads, needs);
     CHECK(djlplan_stream_schedule(stream, loads, PIECES, needs, PIECES, ARENA) == DJLPLAN_OK);
-    djlplan_stream_delay(stream, 2000000);
     check_run(stream);
-    int64_t counters[DJLPLAN_LOADS_COUNTERS];
-    djlplan_stream_counters(stream, counters, DJLPLAN_LOADS_COUNTERS);
-    CHECK(counters[DJLPLAN_LOADS_STALLED_NANOS] > 0);
     CHECK(djlplan_stream_begin(stream) == NULL);
     CHECK(djlplan_stream_end(stream) == NULL);
     check_run(stream);
@@ -150,7 +145,7 @@ int main(void) {
         check_cut_off(io);
     }
     check_refused();
-    check_delay();
+    check_early_end();
     unlink(path);
     puts("OK");
     return 0;

@@ -24,14 +24,11 @@ struct block {
 
 /* Blocks that one thread leaves for other threads to free. */
 static _Atomic(struct block *) exchange[EXCHANGE];
-static atomic_int placed, refused, diverged, kept_arenas, in_common;
+static atomic_int placed, refused, diverged, kept_arenas;
 
-/* The arena of all threads' predictions without plans. */
-static char *common;
 /* The arena for blocks known to outlive predictions, here each prediction's first block. */
 static char *outputs;
 static atomic_int in_outputs;
-static atomic_int now_in_common;
 
 struct worker {
     uint64_t random;
@@ -132,12 +129,9 @@ static void drop_plan(struct worker *worker) {
 static void record(struct worker *worker) {
     drop_plan(worker);
     draw_model(worker);
-    int shares = draw(worker, 2) == 0;
-    if (!shares) worker->arena = djlplan_arena_create(64, INT64_C(1) << 24);
-    struct djlplan_run *run =
-        djlplan_torch_begin(NULL, shares ? common : worker->arena, worker->escapes, 1);
+    worker->arena = djlplan_arena_create(64, INT64_C(1) << 24);
+    struct djlplan_run *run = djlplan_torch_begin(NULL, worker->arena, worker->escapes, 1);
     CHECK(run != NULL);
-    if (shares && atomic_fetch_add(&now_in_common, 1) > 0) atomic_fetch_add(&in_common, 1);
     struct block *blocks[BLOCKS];
     predict(worker, -1, draw(worker, 2) == 0, blocks);
     djlplan_torch_pause();
@@ -150,10 +144,7 @@ static void record(struct worker *worker) {
     djlplan_run_finish(run, counters);
     atomic_fetch_add(&in_outputs, counters[DJLPLAN_KEPT_REACHED] > 0);
     if (draw(worker, 8) == 0) djlplan_arena_trim(outputs, draw(worker, 1 << 16), INT64_MAX);
-    if (shares) {
-        atomic_fetch_sub(&now_in_common, 1);
-        djlplan_arena_trim(common, draw(worker, 1 << 16), INT64_MAX);
-    }
+    djlplan_arena_trim(worker->arena, draw(worker, 1 << 16), INT64_MAX);
     for (int i = 1; i < BLOCKS; i += 2) {
         if (blocks[i] != NULL) give_up(worker, blocks[i]);
     }
@@ -162,8 +153,9 @@ static void record(struct worker *worker) {
 }
 
 static void replay(struct worker *worker) {
-    if (worker->arena == NULL)
+    if (worker->arena == NULL) {
         worker->arena = djlplan_arena_create(worker->arena_bytes, INT64_C(1) << 24);
+    }
     struct djlplan_run *run = djlplan_torch_begin(worker->plan, worker->arena, worker->escapes, 0);
     CHECK(run != NULL);
     int ends = draw(worker, 10) == 0;
@@ -214,7 +206,6 @@ static void *work(void *seed) {
 
 void check_threads(void) {
     pthread_t threads[THREADS];
-    common = djlplan_arena_create(64, INT64_C(1) << 24);
     outputs = djlplan_arena_create(64, INT64_C(1) << 24);
     all_escapes = djlplan_escapes_create(outputs);
     for (int i = 0; i < THREADS; i++) {
@@ -224,9 +215,7 @@ void check_threads(void) {
     djlplan_escapes_delete(all_escapes);
     djlplan_arena_free(outputs);
     for (int i = 0; i < EXCHANGE; i++) drop(atomic_exchange(&exchange[i], NULL));
-    CHECK(placed > 0 && refused > 0 && diverged > 0 && kept_arenas > 0 && in_common > 0);
+    CHECK(placed > 0 && refused > 0 && diverged > 0 && kept_arenas > 0);
     CHECK(in_outputs > 0);
     CHECK(djlplan_arena_of(outputs) == NULL);
-    CHECK(!djlplan_arena_in_use(common));
-    djlplan_arena_free(common);
 }

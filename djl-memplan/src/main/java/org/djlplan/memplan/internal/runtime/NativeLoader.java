@@ -32,7 +32,7 @@ public final class NativeLoader {
      * Equals {@code DJLPLAN_ABI} in {@code djlplan.h}: the interface that this class's callers
      * expect.
      */
-    private static final int ABI = 11;
+    private static final int ABI = 12;
 
     /** Equals {@code DJLPLAN_REWRITE_ABI} in {@code torch_rewrite.h}. */
     private static final int REWRITE_ABI = 1;

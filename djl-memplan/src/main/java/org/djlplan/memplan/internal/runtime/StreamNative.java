@@ -27,7 +27,5 @@ final class StreamNative {
 
     static native void djlplan_stream_release(Pointer stream);
 
-    static native long djlplan_stream_counters(Pointer stream, long[] out, long capacity);
-
-    static native void djlplan_stream_delay(Pointer stream, long nanos);
+    static native void djlplan_stream_counters(Pointer stream, long[] out);
 }

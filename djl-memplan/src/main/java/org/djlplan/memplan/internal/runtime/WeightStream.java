@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.djlplan.memplan.internal.budget.Schedule;
-import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
@@ -131,14 +130,8 @@ public final class WeightStream implements AutoCloseable {
     /** Returns the figures of the last inference. */
     public Counters counters() {
         long[] values = new long[3];
-        StreamNative.djlplan_stream_counters(handle(), values, values.length);
+        StreamNative.djlplan_stream_counters(handle(), values);
         return new Counters(values[0], values[1], values[2]);
-    }
-
-    /** Makes every load take so many nanoseconds longer. */
-    @VisibleForTesting
-    public void delay(long nanos) {
-        StreamNative.djlplan_stream_delay(handle(), nanos);
     }
 
     @Override

@@ -30,9 +30,8 @@ public final class WeightFile implements AutoCloseable {
 
     private static final int AS_PLANNED = 0;
     private static final int WAITED_NANOS = 1;
-    private static final int LOADED_BYTES = 2;
-    private static final int FAILED = 3;
-    private static final int FIGURES = 4;
+    private static final int FAILED = 2;
+    private static final int FIGURES = 3;
 
     private static final int VALUES_PER_ACTION = 3;
     private static final int VALUES_PER_TOUCH = 3;
@@ -56,10 +55,9 @@ public final class WeightFile implements AutoCloseable {
      *
      * @param asPlanned whether it allocated as scheduled
      * @param waitedNanos how long it waited for loads
-     * @param loadedBytes bytes that were loaded for the prediction
      * @param errno the error number of the first load that failed; 0 if none failed
      */
-    record Figures(boolean asPlanned, long waitedNanos, long loadedBytes, int errno) {}
+    record Figures(boolean asPlanned, long waitedNanos, int errno) {}
 
     /**
      * A weight.
@@ -256,7 +254,6 @@ public final class WeightFile implements AutoCloseable {
         return new Figures(
                 figures[AS_PLANNED] != 0,
                 figures[WAITED_NANOS],
-                figures[LOADED_BYTES],
                 Ints.checkedCast(figures[FAILED]));
     }
 
