@@ -255,27 +255,17 @@ static int64_t give_back(struct djlplan_arena *arena, int64_t keep, int64_t belo
     struct djlplan_block slice, last;
     int64_t end = (int64_t)round_up(arena->touched_bytes, page_bytes());
     if (end > (int64_t)arena->bytes) end = (int64_t)arena->bytes;
-    /* False if a block is above the last slice. */
-    bool all = end <= below;
-    if (!all) end = below;
-    bool any = claim_slice(arena, keep, end, &slice);
-    size_t touched = arena->touched_bytes;
-    if (any) {
-        /* A block above keeps its pages, even if it is freed meanwhile. */
-        djlplan_blocks_before(&arena->blocks, INT64_MAX, &last);
-        all = all && last.offset == slice.offset;
-        pthread_mutex_unlock(&arena->lock);
-        madvise(arena->base + slice.offset, (size_t)(slice.end - slice.offset), MADV_DONTNEED);
-        pthread_mutex_lock(&arena->lock);
-        djlplan_blocks_remove(&arena->blocks, slice.offset, &slice);
-    }
-    /* Not if a block was placed above and freed meanwhile. */
-    if (all && any && arena->touched_bytes == touched) {
-        bool blocks = djlplan_blocks_before(&arena->blocks, INT64_MAX, &last);
-        int64_t reached = blocks && last.end > slice.offset ? last.end : slice.offset;
-        if ((int64_t)arena->touched_bytes > reached) arena->touched_bytes = (size_t)reached;
-    }
-    return any ? slice.offset : -1;
+    bool highest = end <= below;
+    if (!highest) end = below;
+    if (!claim_slice(arena, keep, end, &slice)) return -1;
+    djlplan_blocks_before(&arena->blocks, INT64_MAX, &last);
+    /* A block that is placed above meanwhile raises this again, even if it is freed at once. */
+    if (highest && last.offset == slice.offset) arena->touched_bytes = (size_t)slice.offset;
+    pthread_mutex_unlock(&arena->lock);
+    madvise(arena->base + slice.offset, (size_t)(slice.end - slice.offset), MADV_DONTNEED);
+    pthread_mutex_lock(&arena->lock);
+    djlplan_blocks_remove(&arena->blocks, slice.offset, &slice);
+    return slice.offset;
 }
 
 int64_t djlplan_arena_trim(void *address, int64_t keep, int64_t below) {

@@ -476,25 +476,21 @@ DJLPLAN_API void djlplan_run_limit(struct djlplan_run *run, int64_t bytes);
 DJLPLAN_API int64_t djlplan_run_needed(const struct djlplan_run *run);
 
 enum djlplan_counter {
-    DJLPLAN_PLACED = 0,   /* allocations that got their planned place */
-    DJLPLAN_REFUSED = 1,  /* planned ones whose place was still in use; they got another one */
-    DJLPLAN_DIVERGED = 2, /* allocations from the first one on whose size was not planned */
-    DJLPLAN_MISSING = 3,  /* planned allocations that were not made */
-    DJLPLAN_ALIVE = 4,    /* blocks still in use */
-    DJLPLAN_FITTED = 5,   /* allocations that got a place without a plan */
-    DJLPLAN_OUTSIDE = 6,  /* allocations without room, which the engine served */
-    DJLPLAN_REACHED = 7,  /* the end of the run's highest block */
-    DJLPLAN_MOST_BYTES = 8, /* peak bytes of the run's blocks, aligned */
-    DJLPLAN_KEPT_REACHED = 9, /* the end of the run's highest block in the arena of escapes */
-    DJLPLAN_BYTES = 10,       /* total bytes of the run's allocations, wherever they are */
-    DJLPLAN_ALIVE_BYTES = 11,   /* total bytes of the blocks still in use */
-    DJLPLAN_COUNTERS = 12
+    DJLPLAN_PLACED = 0,       /* allocations that got a place in the arena */
+    DJLPLAN_DIVERGED = 1,     /* allocations from the first unplanned size on, and missing ones */
+    DJLPLAN_ALIVE = 2,        /* blocks still in use */
+    DJLPLAN_OUTSIDE = 3,      /* allocations without room, which the engine served */
+    DJLPLAN_REACHED = 4,      /* the end of the run's highest block */
+    DJLPLAN_MOST_BYTES = 5,   /* peak bytes of the run's blocks, aligned */
+    DJLPLAN_KEPT_REACHED = 6, /* the end of the run's highest block in the arena of escapes */
+    DJLPLAN_BYTES = 7,        /* total bytes of the run's allocations, wherever they are */
+    DJLPLAN_ALIVE_BYTES = 8,  /* total bytes of the blocks still in use */
+    DJLPLAN_COUNTERS = 9
 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERGED == 2 &&
-                       DJLPLAN_MISSING == 3 && DJLPLAN_ALIVE == 4 && DJLPLAN_FITTED == 5 &&
-                       DJLPLAN_OUTSIDE == 6 && DJLPLAN_REACHED == 7 && DJLPLAN_MOST_BYTES == 8 &&
-                       DJLPLAN_KEPT_REACHED == 9 && DJLPLAN_BYTES == 10 &&
-                       DJLPLAN_ALIVE_BYTES == 11 && DJLPLAN_COUNTERS == 12,
+DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_DIVERGED == 1 && DJLPLAN_ALIVE == 2 &&
+                       DJLPLAN_OUTSIDE == 3 && DJLPLAN_REACHED == 4 && DJLPLAN_MOST_BYTES == 5 &&
+                       DJLPLAN_KEPT_REACHED == 6 && DJLPLAN_BYTES == 7 &&
+                       DJLPLAN_ALIVE_BYTES == 8 && DJLPLAN_COUNTERS == 9,
                    "RunCounters");
 
 /*

@@ -105,7 +105,6 @@ static char *fit(struct djlplan_run *run, struct djlplan_block *block, size_t by
         run->counters[DJLPLAN_OUTSIDE]++;
         return NULL;
     }
-    run->counters[DJLPLAN_FITTED]++;
     return run->arena->base + block->offset;
 }
 
@@ -171,19 +170,15 @@ static char *take_place(struct djlplan_run *run, size_t bytes) {
     } else if (run->plan->allocations[block.number].offset >= 0) {
         block.offset = run->plan->allocations[block.number].offset;
         block.end = block.offset + djlplan_align((int64_t)bytes);
-        if (djlplan_arena_claim(run->arena, block)) {
-            run->counters[DJLPLAN_PLACED]++;
-            place = run->arena->base + block.offset;
-        } else {
-            run->counters[DJLPLAN_REFUSED]++;
-            place = fit(run, &block, bytes);
-        }
+        place = djlplan_arena_claim(run->arena, block) ? run->arena->base + block.offset
+                                                       : fit(run, &block, bytes);
     }
     if (place == NULL) return leave_outside(run, bytes);
     if (!is_within(run, block.end)) {
         (void)djlplan_blocks_remove(&run->arena->blocks, block.offset, &block);
         return NULL;
     }
+    run->counters[DJLPLAN_PLACED]++;
     run->counters[DJLPLAN_ALIVE]++;
     run->bytes += block.end - block.offset;
     raise_to(&run->counters[DJLPLAN_MOST_BYTES], run->bytes);
@@ -277,7 +272,7 @@ void djlplan_run_finish(struct djlplan_run *run, int64_t *counters) {
     struct djlplan_arena *arena = run->arena;
     pthread_mutex_lock(&arena->lock);
     for (int i = run->next; run->plan != NULL && i < run->plan->count; i++) {
-        if (run->plan->allocations[i].offset >= 0) run->counters[DJLPLAN_MISSING]++;
+        if (run->plan->allocations[i].offset >= 0) run->counters[DJLPLAN_DIVERGED]++;
     }
     run->counters[DJLPLAN_ALIVE_BYTES] = run->bytes;
     memcpy(counters, run->counters, sizeof run->counters);

@@ -1,20 +1,11 @@
 /* Checks the rewriting of modules, with fake_torch.cpp instead of libtorch. */
+#include "check.h"
 #include "torch_rewrite.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <string>
 #include <unistd.h>
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s, message: %s\n", __FILE__, __LINE__, #condition, message);  \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static char message[100];
 static void *library;

@@ -25,9 +25,6 @@ void raw_deallocate(void *block);
 void release_elsewhere(torch_data_ptr *block);
 void finish_elsewhere(struct djlplan_run *run, int64_t *counters);
 
-/* Returns the bytes of address space that this process has mapped. */
-size_t mapped_bytes(void);
-
 void check_exit(void);
 void check_online(void);
 void check_replays(void);

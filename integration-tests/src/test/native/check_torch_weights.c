@@ -5,7 +5,6 @@
 #include "check_torch.h"
 #include "torch_weights.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -164,41 +163,6 @@ static void check_abandoned(void) {
     release(&block);
 }
 
-/* Returns the number of this process's threads. */
-static int threads(void) {
-    DIR *tasks = opendir("/proc/self/task");
-    CHECK(tasks != NULL);
-    int count = 0;
-    while (readdir(tasks) != NULL) count++;
-    closedir(tasks);
-    return count - 2; /* "." and ".." */
-}
-
-/* Checks that closing ends a load, so that neither its thread nor its hold stays. */
-static void check_closed_while_loading(void) {
-    int before = threads();
-    struct djlplan_weights *weights = create(PIECE);
-    CHECK(djlplan_weights_load(weights) == 0);
-    torch_data_ptr block = allocate(PIECE / 2);
-    char *data = block.data;
-    memset(data, 7, PIECE / 2);
-    djlplan_weights_close(weights);
-    /* A thread that was joined is listed for a moment longer. */
-    for (int i = 0; threads() > before && i < 10000; i++) usleep(1000);
-    CHECK(threads() <= before);
-    CHECK(data[PIECE / 2 - 1] == 7);
-    int live = live_blocks();
-    torch_data_ptr engines = allocate(PIECE / 2);
-    CHECK(live_blocks() == live + 1);
-    release(&engines);
-    CHECK(djlplan_arena_of(data) != NULL);
-    release(&block);
-    CHECK(djlplan_arena_of(data) == NULL);
-    struct djlplan_weights *next = create(PIECE);
-    CHECK(djlplan_weights_load(next) == 0);
-    djlplan_weights_close(next);
-}
-
 /* How many more allocations on disk fail as if a signal were pending. */
 static int interruptions;
 
@@ -278,7 +242,6 @@ void check_weights(void) {
     check_runs(0);
     check_runs(DJLPLAN_STREAM_DIRECT);
     check_abandoned();
-    check_closed_while_loading();
     check_interrupted();
     check_large();
 }

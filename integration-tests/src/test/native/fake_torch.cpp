@@ -1,7 +1,7 @@
 /*
  * The functions of libtorch that torch_rewrite.cpp calls, on modules and graphs that are only texts.
- * OLD: as in 2.1.1. LARGE: modules are larger. OTHER_LAYOUT: functions have another field.
- * NO_CLEANING: a symbol is missing.
+ * LARGE: modules are larger. OTHER_LAYOUT: functions have another field. NO_CLEANING: a symbol is
+ * missing.
  */
 #include <functional>
 #include <map>
@@ -23,10 +23,6 @@ struct Function {
 } // namespace torch::jit
 
 namespace c10 {
-template <class T> struct optional {
-    bool has_value;
-    alignas(T) unsigned char value[sizeof(T)];
-};
 struct QualifiedName {
     std::vector<std::string> atoms;
     std::string qualified, prefix, name;
@@ -86,14 +82,6 @@ struct SubgraphRewriter {
     std::unordered_set<Node *> deleted;
 };
 
-#ifdef OLD
-template <class T> using optional = c10::optional<T>;
-static bool is_empty(const optional<std::vector<std::string>> &names) { return !names.has_value; }
-#else
-using std::optional;
-static bool is_empty(const optional<std::vector<std::string>> &names) { return !names; }
-#endif
-
 GraphFunction::GraphFunction() = default;
 GraphFunction::~GraphFunction() = default;
 
@@ -124,9 +112,9 @@ static Module rewritten(const Module &module, const std::string &how) {
     return made({{"forward", how + forward_of(module)}});
 }
 
-Module freeze(const Module &module, const optional<std::vector<std::string>> &preserved,
+Module freeze(const Module &module, const std::optional<std::vector<std::string>> &preserved,
               bool optimize_numerics) {
-    return rewritten(module, is_empty(preserved) && optimize_numerics ? "frozen " : "wrong ");
+    return rewritten(module, !preserved && optimize_numerics ? "frozen " : "wrong ");
 }
 
 Module optimize_for_inference(Module &module, const std::vector<std::string> &other_methods) {

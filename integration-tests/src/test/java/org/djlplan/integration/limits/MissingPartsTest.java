@@ -132,7 +132,7 @@ class MissingPartsTest {
                 "PyTorch runtime/torch/TorchAllocator",
                 "PyTorch runtime/torch/TorchArenas",
                 "PyTorch source/trace/AllocationTrace",
-                "PyTorch runtime/torch/AllocationWatch$Outcome"
+                "PyTorch runtime/torch/TorchArenas$Outcome"
             })
     void load_otherClassMissing_runsAsStock(String engineAndClass) throws Exception {
         load_classMissing_runsAsStock(engineAndClass);

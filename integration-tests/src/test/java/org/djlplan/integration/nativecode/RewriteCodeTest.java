@@ -26,8 +26,7 @@ class RewriteCodeTest {
         Path source = NativeProgram.SOURCES.resolve("fake_torch.cpp");
         for (List<String> each :
                 List.of(
-                        List.of("-DNEW", "sound"),
-                        List.of("-DOLD", "sound"),
+                        List.of("-DSOUND", "sound"),
                         List.of("-DLARGE", "another size"),
                         List.of("-DOTHER_LAYOUT", "another layout"),
                         List.of("-DNO_CLEANING", "libtorch has no"))) {

@@ -71,7 +71,7 @@ public final class PredictionTally {
             largest =
                     new Largest(
                             strategy,
-                            counters[RunCounters.PLACED] + counters[RunCounters.FITTED],
+                            counters[RunCounters.PLACED],
                             counters[RunCounters.BYTES],
                             counters[RunCounters.MOST_BYTES],
                             counters[RunCounters.REACHED]);

@@ -22,8 +22,34 @@ public final class WeightStream implements AutoCloseable {
 
     private static final int MESSAGE_BYTES = 512;
 
+    private static final int OK = 0;
+    private static final int MISMATCH = 2;
+
     private final NativeLoader.Use use;
     private Pointer handle;
+
+    /** The functions of {@code stream.c}; {@code djlplan.h} is their documentation. */
+    private static final class Functions {
+
+        static native Pointer djlplan_stream_open(
+                String path, int io, byte[] message, long messageBytes);
+
+        static native void djlplan_stream_close(Pointer stream);
+
+        static native int djlplan_stream_io(Pointer stream);
+
+        static native int djlplan_stream_schedule(
+                Pointer stream,
+                Pointer loads,
+                int loadCount,
+                int[] needs,
+                int steps,
+                long arenaBytes);
+
+        static native void djlplan_stream_release(Pointer stream);
+
+        static native void djlplan_stream_counters(Pointer stream, long[] out);
+    }
 
     /** How a piece is loaded from the file; ordinals as in {@code djlplan.h}. */
     public enum Io {
@@ -62,10 +88,10 @@ public final class WeightStream implements AutoCloseable {
      */
     public static WeightStream open(Path file, Io io)
             throws IOException, UnsupportedPlatformException {
-        NativeLoader.Use use = StreamNative.use();
+        NativeLoader.Use use = NativeLoader.use(Functions.class);
         byte[] message = new byte[MESSAGE_BYTES];
         Pointer handle =
-                StreamNative.djlplan_stream_open(
+                Functions.djlplan_stream_open(
                         file.toString(), io.ordinal(), message, message.length);
         if (handle == null) {
             use.close();
@@ -82,7 +108,7 @@ public final class WeightStream implements AutoCloseable {
 
     /** Returns how pieces are loaded. */
     public Io io() {
-        return Io.values()[StreamNative.djlplan_stream_io(handle())];
+        return Io.values()[Functions.djlplan_stream_io(handle())];
     }
 
     /**
@@ -105,17 +131,17 @@ public final class WeightStream implements AutoCloseable {
                 native32.setInt(at + 28, load.pinned() ? 1 : 0);
             }
             int status =
-                    StreamNative.djlplan_stream_schedule(
+                    Functions.djlplan_stream_schedule(
                             handle(),
                             native32,
                             loads.size(),
                             Ints.toArray(schedule.needs()),
                             schedule.needs().size(),
                             schedule.arenaBytes());
-            if (status == StreamNative.MISMATCH) {
+            if (status == MISMATCH) {
                 throw new IllegalArgumentException("the schedule does not fit the file");
             }
-            if (status != StreamNative.OK) {
+            if (status != OK) {
                 throw new NoArenaException(
                         "no memory for an arena of " + schedule.arenaBytes() + " bytes");
             }
@@ -124,20 +150,20 @@ public final class WeightStream implements AutoCloseable {
 
     /** Returns the arena's memory to the system until the next inference. */
     public void release() {
-        StreamNative.djlplan_stream_release(handle());
+        Functions.djlplan_stream_release(handle());
     }
 
     /** Returns the figures of the last inference. */
     public Counters counters() {
         long[] values = new long[3];
-        StreamNative.djlplan_stream_counters(handle(), values);
+        Functions.djlplan_stream_counters(handle(), values);
         return new Counters(values[0], values[1], values[2]);
     }
 
     @Override
     public void close() {
         if (handle != null) {
-            StreamNative.djlplan_stream_close(handle);
+            Functions.djlplan_stream_close(handle);
             handle = null;
             use.close();
         }

@@ -61,18 +61,6 @@ class ArenaPoolTest {
     }
 
     @Test
-    void lease_modelsThatTakeTurns_shareOneArenaOfTheLargest() {
-        try (Need small = pool.announce(SMALL);
-                Need large = pool.announce(LARGE)) {
-            Arena first = use(small);
-            assertTrue(first.bytes() < LARGE);
-            assertEquals(first, use(large));
-            assertEquals(first, use(small));
-            assertEquals(new ArenaMetric(1, Arena.roundedBytes(LARGE), 0), pool.metric());
-        }
-    }
-
-    @Test
     void lease_severalIdle_givesTheSmallestThatIsLargeEnough() {
         try (Need small = pool.announce(SMALL);
                 Need middle = pool.announce(MIDDLE);
@@ -102,22 +90,6 @@ class ArenaPoolTest {
             }
             assertEquals(1, pool.metric().arenas());
         }
-    }
-
-    @Test
-    void close_largestModel_returnsWhatOthersDoNotNeed() {
-        Need small = pool.announce(SMALL);
-        Need large = pool.announce(LARGE);
-        assertTrue(use(large).bytes() >= LARGE);
-        Lease lease = large.tryLease().orElseThrow();
-        large.close();
-        large.close();
-        assertEquals(List.of(), memory.trims(), "in use");
-        lease.close();
-        lease.close();
-        assertEquals(Arena.roundedBytes(SMALL), pool.metric().arenaBytes());
-        Await.until(() -> memory.trims().equals(List.of(Arena.roundedBytes(SMALL))));
-        small.close();
     }
 
     private static void reach(Need need, long reachedBytes) {

@@ -18,6 +18,25 @@ public final class ModuleRewriter implements AutoCloseable {
 
     private final NativeLoader.Use use;
 
+    /** The functions of {@code torch_rewrite.cpp}; {@code torch_rewrite.h} documents them. */
+    private static final class Functions {
+
+        static native int djlplan_rewrite_attach(byte[] message, long messageBytes);
+
+        static native long djlplan_rewrite_freeze(long module, byte[] message, long messageBytes);
+
+        static native long djlplan_rewrite_optimize(long module, byte[] message, long messageBytes);
+
+        static native int djlplan_rewrite_replace(
+                long module, String pattern, String replacement, byte[] message, long messageBytes);
+
+        static native long djlplan_rewrite_methods(
+                long module, byte[] out, long capacity, byte[] message, long messageBytes);
+
+        static native long djlplan_rewrite_graph(
+                long module, byte[] out, long capacity, byte[] message, long messageBytes);
+    }
+
     /** Signals that libtorch refuses to rewrite or to read a module. */
     public static final class RefusedException extends Exception {
 
@@ -45,9 +64,9 @@ public final class ModuleRewriter implements AutoCloseable {
      *     the passes
      */
     public static ModuleRewriter open() throws UnsupportedPlatformException {
-        NativeLoader.Use use = RewriteNative.use();
+        NativeLoader.Use use = NativeLoader.useRewriter(Functions.class);
         byte[] message = new byte[MESSAGE_BYTES];
-        if (RewriteNative.djlplan_rewrite_attach(message, message.length) != 0) {
+        if (Functions.djlplan_rewrite_attach(message, message.length) != 0) {
             use.close();
             throw new UnsupportedPlatformException(Native.toString(message), null);
         }
@@ -57,14 +76,13 @@ public final class ModuleRewriter implements AutoCloseable {
     /** Returns a frozen copy: its attributes are constants, and its only method is inlined. */
     public long freeze(long module) throws RefusedException {
         byte[] message = new byte[MESSAGE_BYTES];
-        return made(RewriteNative.djlplan_rewrite_freeze(module, message, message.length), message);
+        return made(Functions.djlplan_rewrite_freeze(module, message, message.length), message);
     }
 
     /** Returns a frozen copy that was optimized for inference on this processor. */
     public long optimize(long module) throws RefusedException {
         byte[] message = new byte[MESSAGE_BYTES];
-        return made(
-                RewriteNative.djlplan_rewrite_optimize(module, message, message.length), message);
+        return made(Functions.djlplan_rewrite_optimize(module, message, message.length), message);
     }
 
     private static long made(long module, byte[] message) throws RefusedException {
@@ -81,8 +99,7 @@ public final class ModuleRewriter implements AutoCloseable {
      */
     public void replace(long module, String pattern, String replacement) throws RefusedException {
         byte[] message = new byte[MESSAGE_BYTES];
-        if (RewriteNative.djlplan_rewrite_replace(
-                        module, pattern, replacement, message, message.length)
+        if (Functions.djlplan_rewrite_replace(module, pattern, replacement, message, message.length)
                 != 0) {
             throw new RefusedException(message);
         }
@@ -92,12 +109,12 @@ public final class ModuleRewriter implements AutoCloseable {
     public List<String> methods(long module) throws RefusedException {
         return Splitter.on('\n')
                 .omitEmptyStrings()
-                .splitToList(text(module, RewriteNative::djlplan_rewrite_methods));
+                .splitToList(text(module, Functions::djlplan_rewrite_methods));
     }
 
     /** Returns the graph of the method {@code forward} in libtorch's text of graphs. */
     public String graph(long module) throws RefusedException {
-        return text(module, RewriteNative::djlplan_rewrite_graph);
+        return text(module, Functions::djlplan_rewrite_graph);
     }
 
     private interface Writer {

@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
-import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.InputSizes;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.PredictionTally;
@@ -61,7 +60,7 @@ final class RecurringPlans implements AutoCloseable {
     }
 
     /** A plan in use. */
-    private record Plan(EvaluatedPlan places, AllocationWatch.Placing placing) {}
+    private record Plan(EvaluatedPlan places, TorchArenas.Placing placing) {}
 
     /**
      * Begins a prediction on this thread: by a plan if there is one, otherwise online; empty as for
@@ -110,7 +109,13 @@ final class RecurringPlans implements AutoCloseable {
         private boolean dropped;
 
         Optional<TorchPrediction> begin(InputSizes sizes) {
-            Optional<TorchPrediction> placed = plan().flatMap(now -> replay(now, sizes));
+            Optional<TorchPrediction> placed =
+                    plan().flatMap(
+                                    now ->
+                                            arenas.beginAlone(
+                                                    now.placing,
+                                                    (run, failed) ->
+                                                            endReplay(run, failed, now, sizes)));
             return placed.isPresent() ? placed : online(sizes);
         }
 
@@ -118,20 +123,9 @@ final class RecurringPlans implements AutoCloseable {
             return plan;
         }
 
-        private Optional<TorchPrediction> replay(Plan now, InputSizes sizes) {
-            return arenas.beginAlone(
-                    Math.max(1, now.places.arenaBytes()),
-                    arena -> replay(now, arena),
-                    (run, failed) -> endReplay(run, failed, now, sizes));
-        }
-
-        private synchronized Optional<AllocationWatch.Run> replay(Plan now, Arena arena) {
-            return plan.filter(now::equals).flatMap(current -> current.placing.replay(arena));
-        }
-
-        private AllocationWatch.Outcome endReplay(
-                AllocationWatch.Run run, boolean failed, Plan now, InputSizes sizes) {
-            AllocationWatch.Outcome outcome = run.finish();
+        private TorchArenas.Outcome endReplay(
+                TorchArenas.Run run, boolean failed, Plan now, InputSizes sizes) {
+            TorchArenas.Outcome outcome = run.finish();
             tally.planned(now.places.strategy(), sizes, outcome.counters());
             if (!failed && divergesTooOften(outcome)) {
                 logger.debug("{}: allocations differ from their plan", model);
@@ -140,7 +134,7 @@ final class RecurringPlans implements AutoCloseable {
             return outcome;
         }
 
-        private synchronized boolean divergesTooOften(AllocationWatch.Outcome outcome) {
+        private synchronized boolean divergesTooOften(TorchArenas.Outcome outcome) {
             diverged = outcome.asPlanned() ? 0 : diverged + 1;
             return diverged >= MOST_DIVERGED;
         }
@@ -172,15 +166,15 @@ final class RecurringPlans implements AutoCloseable {
             pending = now;
         }
 
-        private AllocationWatch.Outcome endOnline(
-                AllocationWatch.Run run,
+        private TorchArenas.Outcome endOnline(
+                TorchArenas.Run run,
                 boolean failed,
                 boolean records,
                 boolean hadPlan,
                 InputSizes sizes) {
             Optional<AllocationTrace> trace =
                     records && !failed ? run.recorded() : Optional.empty();
-            AllocationWatch.Outcome outcome = run.finish();
+            TorchArenas.Outcome outcome = run.finish();
             tally.online(sizes, outcome.counters());
             if (!hadPlan && plan().isPresent()) {
                 // It began before the plan, and later ones need less.
@@ -227,7 +221,7 @@ final class RecurringPlans implements AutoCloseable {
 
         private void plan(AllocationTrace trace, long onlineBytes) {
             EvaluatedPlan places = planner.apply(trace);
-            if (!AllocationWatch.Outcome.isMuchMore(onlineBytes, places.arenaBytes())) {
+            if (!TorchArenas.Outcome.isMuchMore(onlineBytes, places.arenaBytes())) {
                 drop();
                 return;
             }

@@ -22,6 +22,9 @@ final class StreamedKind {
     /** The first refused recording may come from a file; a second one comes from a prediction. */
     private static final int MOST_REFUSALS = 2;
 
+    /** After so many diverging predictions in a row, a recording is dropped for the first time. */
+    private static final int FIRST_MOST_DIVERGED = 3;
+
     /**
      * Predictions of a refused kind are refused at once for so long. DJL does not free the inputs
      * of passes that fail.
@@ -29,13 +32,14 @@ final class StreamedKind {
     private static final long REFUSED_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final PredictionKind kind;
-    private final Divergences divergences = new Divergences();
     private Optional<WeightTrace> trace = Optional.empty();
     private volatile Optional<ResidencyPlanner> planner = Optional.empty();
     private volatile Optional<ResidencyPlan> plan = Optional.empty();
     private Optional<WeightFile.Schedule> schedule = Optional.empty();
     private boolean unwatchable;
     private int refusals;
+    private int diverged;
+    private int mostDiverged = FIRST_MOST_DIVERGED;
 
     /** What predictions needed most beside weights. */
     private long neededBytes;
@@ -153,12 +157,17 @@ final class StreamedKind {
     }
 
     /**
-     * Notes a prediction that was not recorded; after several that diverged the plan is dropped.
+     * Notes a prediction that was not recorded. After several in a row that diverged, the recording
+     * is dropped; their number doubles each time, so that a model with data-dependent allocations
+     * is seldom recorded again.
      *
      * @param asPlanned whether it allocated as scheduled
      */
     void compare(boolean asPlanned) {
-        if (divergences.areTooMany(schedule.isEmpty() || asPlanned)) {
+        diverged = schedule.isEmpty() || asPlanned ? 0 : diverged + 1;
+        if (diverged >= mostDiverged) {
+            diverged = 0;
+            mostDiverged = Math.min(2 * mostDiverged, Integer.MAX_VALUE / 2);
             forget();
         }
     }

@@ -125,28 +125,6 @@ public final class StreamedWeights implements AutoCloseable {
         return io == WeightIo.DIRECT;
     }
 
-    /** A prediction that has its turn. */
-    interface Turn {
-
-        /** Returns how many bytes the prediction may need beside weights. */
-        long limitBytes();
-
-        /**
-         * Returns the exception for a prediction that needs more, caused by a {@link
-         * BudgetTooSmallException}.
-         */
-        IllegalStateException refusal(long neededBytes);
-
-        /**
-         * Ends it, on its thread.
-         *
-         * @param neededBytes what it needed beside weights
-         * @param failed whether it ended early
-         * @throws IllegalStateException as {@link #begin}
-         */
-        void end(long neededBytes, boolean failed);
-    }
-
     /**
      * Waits for this model's turn and begins a prediction on this thread. Empty if this thread has
      * the turn already.
@@ -179,7 +157,7 @@ public final class StreamedWeights implements AutoCloseable {
         turn.lock();
         try {
             return Optional.of(
-                    closed ? new Begun(Optional.empty(), false, Long.MAX_VALUE) : begins.get());
+                    closed ? new Turn(Optional.empty(), false, Long.MAX_VALUE) : begins.get());
         } catch (RuntimeException | Error e) {
             turn.unlock();
             throw e;
@@ -210,36 +188,46 @@ public final class StreamedWeights implements AutoCloseable {
             arenas.trim();
         }
         // Made before the pass begins, because there may be no memory for it afterwards.
-        Begun begun = new Begun(kind, recorded, limitBytes);
+        Turn begun = new Turn(kind, recorded, limitBytes);
         begun.streams = !VirtualThreads.isCurrent() && file.begin(schedule, recorded, direct());
         return begun;
     }
 
-    private final class Begun implements Turn {
+    /** A prediction that has its turn. */
+    final class Turn {
 
         private final Optional<StreamedKind> kind;
         private final boolean recorded;
         private final long limitBytes;
         private boolean streams;
 
-        Begun(Optional<StreamedKind> kind, boolean recorded, long limitBytes) {
+        private Turn(Optional<StreamedKind> kind, boolean recorded, long limitBytes) {
             this.kind = kind;
             this.recorded = recorded;
             this.limitBytes = limitBytes;
         }
 
-        @Override
-        public long limitBytes() {
+        /** Returns how many bytes the prediction may need beside weights. */
+        long limitBytes() {
             return limitBytes;
         }
 
-        @Override
-        public IllegalStateException refusal(long neededBytes) {
+        /**
+         * Returns the exception for a prediction that needs more, caused by a {@link
+         * BudgetTooSmallException}.
+         */
+        IllegalStateException refusal(long neededBytes) {
             return budget.refusal(kind, neededBytes);
         }
 
-        @Override
-        public void end(long neededBytes, boolean failed) {
+        /**
+         * Ends it, on its thread.
+         *
+         * @param neededBytes what it needed beside weights
+         * @param failed whether it ended early
+         * @throws IllegalStateException as {@link #begin}
+         */
+        void end(long neededBytes, boolean failed) {
             try {
                 if (streams) {
                     WeightFile.Figures figures = file.end();

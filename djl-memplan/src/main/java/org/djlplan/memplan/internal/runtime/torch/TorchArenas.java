@@ -1,39 +1,57 @@
 package org.djlplan.memplan.internal.runtime.torch;
 
+import com.sun.jna.Pointer;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
+import org.djlplan.memplan.internal.runtime.OutputArena;
+import org.djlplan.memplan.internal.runtime.RunCounters;
+import org.djlplan.memplan.internal.runtime.RunEvents;
+import org.djlplan.memplan.internal.source.trace.Allocation;
 import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
- * The arenas of one model's predictions: the pool that they are leased from, and the watch of
- * allocations in them. This class also begins online predictions, which have no plan: each
- * allocation gets the lowest free place in an arena that grows as necessary.
+ * Places the allocations of one model's predictions, through the native library: each prediction
+ * leases an arena from a pool. An online prediction has no plan, so each allocation gets the lowest
+ * free place in an arena that grows as necessary.
  */
 final class TorchArenas implements AutoCloseable {
 
-    private final AllocationWatch watch;
+    private static final long NO_PLACE = -1;
+
     private final ArenaPool pool;
+    private final ArenaPool.Need need;
     private final boolean empty;
     private final Consumer<Throwable> trouble;
-    private final ArenaPool.Need need;
+    private final Optional<OutputArena.Use> outputs;
+    private final Pointer escapes;
+    private boolean closed;
 
     /**
-     * @param watch closed with this
+     * @param outputs the arena for allocations that outlive predictions; empty if the engine
+     *     allocates these. Closed with this
      * @param empty whether an arena in which arrays stay is left to these, so that predictions of
      *     the same kind need the same bytes
      * @param trouble receives errors of endings, so that they do not reach a prediction's caller
      */
-    TorchArenas(AllocationWatch watch, ArenaPool pool, boolean empty, Consumer<Throwable> trouble) {
-        this.watch = watch;
+    TorchArenas(
+            Optional<OutputArena.Use> outputs,
+            ArenaPool pool,
+            boolean empty,
+            Consumer<Throwable> trouble) {
+        this.outputs = outputs;
         this.pool = pool;
         this.empty = empty;
         this.trouble = trouble;
         need = pool.announceAny();
+        escapes =
+                TorchNative.djlplan_escapes_create(
+                        outputs.map(OutputArena.Use::address).orElse(null));
     }
 
     /** Runs when the allocations of a prediction have ended. */
@@ -45,22 +63,17 @@ final class TorchArenas implements AutoCloseable {
          *
          * @param failed whether the forward pass ended early
          */
-        AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed);
+        Outcome end(Run run, boolean failed);
     }
 
     /**
      * Begins an online prediction on this thread; empty if there is no arena for it, or a run is
-     * current.
+     * current. Allocations that outlived their predictions in earlier runs are placed elsewhere.
      *
      * @param recorded whether its allocations are recorded for planning
      */
     Optional<TorchPrediction> begin(boolean recorded, Ending ending) {
-        return begin(
-                need.tryLease(),
-                arena -> watch.fit(arena, recorded),
-                recorded || empty,
-                ending,
-                () -> {});
+        return begin(need.tryLease(), recorded || empty, ending, () -> {}, online(recorded));
     }
 
     /**
@@ -72,89 +85,155 @@ final class TorchArenas implements AutoCloseable {
         pool.freeIdle();
         return begin(
                 need.tryLease(),
-                arena -> watch.fit(arena, false),
                 empty,
                 (run, failed) -> run.finish(),
-                pool::trimIdle);
+                pool::trimIdle,
+                online(false));
     }
 
     /**
-     * Begins a prediction on this thread in an arena of its own; empty if there is none.
-     *
-     * @param bytes size of the arena
-     * @param replay begins the run
+     * Begins a prediction on this thread that follows a plan, while no others run; otherwise empty,
+     * and if there is no arena for it.
      */
-    Optional<TorchPrediction> beginAlone(
-            long bytes, Function<Arena, Optional<AllocationWatch.Run>> replay, Ending ending) {
-        return begin(need.tryLeaseAlone(bytes), replay, true, ending, () -> {});
+    Optional<TorchPrediction> beginAlone(Placing plan, Ending ending) {
+        return begin(need.tryLeaseAlone(plan.arenaBytes), true, ending, () -> {}, plan::begin);
+    }
+
+    /** Begins a run in an arena; null if it does not begin. */
+    private interface Beginning {
+        Pointer in(Arena arena);
+    }
+
+    private Beginning online(boolean recorded) {
+        return arena -> beginRun(null, arena, recorded);
+    }
+
+    private synchronized Pointer beginRun(Pointer plan, Arena arena, boolean recorded) {
+        return closed
+                ? null
+                : TorchNative.djlplan_torch_begin(plan, arena.address(), escapes, recorded ? 1 : 0);
     }
 
     /**
      * Begins a run in a leased arena; empty if it does not begin. Then, and if there is no memory
      * for it, the lease is closed.
      *
-     * @param start begins the run
      * @param needsPlaces whether later predictions have plans, whose places must be free
      * @param afterwards runs when the lease is over
      */
     private Optional<TorchPrediction> begin(
             Optional<ArenaPool.Lease> lease,
-            Function<Arena, Optional<AllocationWatch.Run>> start,
             boolean needsPlaces,
             Ending ending,
-            Runnable afterwards) {
+            Runnable afterwards,
+            Beginning beginning) {
         if (lease.isEmpty()) {
             return Optional.empty();
         }
-        Optional<AllocationWatch.Run> run = Optional.empty();
-        Optional<TorchPrediction> begun = Optional.empty();
+        boolean begins = false;
         try {
-            run = start.apply(lease.get().arena());
-            begun =
-                    run.map(
-                            started ->
-                                    new Begun(started, lease.get(), needsPlaces, ending, afterwards)
-                                            .prediction());
+            // Made first, because there may be no memory for them once the run has begun.
+            Run run = new Run(lease.get(), needsPlaces, ending, afterwards);
+            Optional<TorchPrediction> prediction = Optional.of(new TorchPrediction(run));
+            begins = run.begin(beginning);
+            return begins ? prediction : Optional.empty();
         } finally {
-            if (begun.isEmpty()) {
-                run.ifPresent(AllocationWatch.Run::abandon);
+            if (!begins) {
                 lease.get().close();
             }
         }
-        return begun;
     }
 
-    /** A run in a leased arena. The native library stays loaded until it ends. */
-    private final class Begun {
+    /** The allocations of one prediction. The native library stays loaded until it ends. */
+    final class Run {
 
-        private final AllocationWatch.Run run;
+        /** Below the size from which the C library maps each block separately. */
+        private static final long MOST_BYTES_LEFT = 64 << 10;
+
         private final ArenaPool.Lease lease;
         private final boolean needsPlaces;
         private final Ending ending;
         private final Runnable afterwards;
+        private final long[] counters = new long[RunCounters.COUNT];
         private final NativeLoader.Use use = NativeLoader.hold();
+        private Pointer handle;
 
-        Begun(
-                AllocationWatch.Run run,
-                ArenaPool.Lease lease,
-                boolean needsPlaces,
-                Ending ending,
-                Runnable afterwards) {
-            this.run = run;
+        private Run(
+                ArenaPool.Lease lease, boolean needsPlaces, Ending ending, Runnable afterwards) {
             this.lease = lease;
             this.needsPlaces = needsPlaces;
             this.ending = ending;
             this.afterwards = afterwards;
         }
 
-        TorchPrediction prediction() {
-            return new TorchPrediction(run, this::end);
+        private boolean begin(Beginning beginning) {
+            try {
+                handle = beginning.in(lease.arena());
+            } finally {
+                if (handle == null) {
+                    use.close();
+                }
+            }
+            return handle != null;
         }
 
-        /** Ends the run and returns its arena, even if there is no memory for the outcome. */
-        private void end(boolean failed) {
+        /**
+         * Leaves this thread's allocations to the engine again.
+         *
+         * @return whether no placed block is in use any more, so that the run may be finished at
+         *     once
+         */
+        boolean pause() {
+            return TorchNative.djlplan_torch_pause() != 0;
+        }
+
+        /**
+         * Limits the bytes that the run may need, before its first allocation. The engine fails to
+         * make an allocation beyond the limit.
+         */
+        void limit(long bytes) {
+            TorchNative.djlplan_run_limit(handle, bytes);
+        }
+
+        /**
+         * Returns the most bytes that the run needed so far, until {@link #finish}; more than the
+         * limit if an allocation was refused.
+         */
+        long neededBytes() {
+            return TorchNative.djlplan_run_needed(handle);
+        }
+
+        /** Returns the recording so far; empty if memory for it ran out. */
+        Optional<AllocationTrace> recorded() {
+            return RunEvents.trace(
+                            (out, capacity) ->
+                                    TorchNative.djlplan_run_events(handle, out, capacity))
+                    .map(
+                            trace ->
+                                    trace.withFewBytesEscaped(
+                                            Ints.checkedCast(
+                                                    TorchNative.djlplan_run_paused_at(handle)),
+                                            MOST_BYTES_LEFT));
+        }
+
+        /** Finishes the run, for its ending. Blocks that are still in use keep their places. */
+        Outcome finish() {
+            TorchNative.djlplan_run_finish(handle, counters);
+            if (outputs.isPresent()) {
+                outputs.get().note(counters[RunCounters.KEPT_REACHED]);
+            }
+            return new Outcome(counters);
+        }
+
+        /**
+         * Ends the run, once, after the pause, and returns its arena, even if there is no memory
+         * for the outcome.
+         *
+         * @param failed whether the forward pass ended early, and with it the allocations
+         */
+        void end(boolean failed) {
             try (use) {
-                AllocationWatch.Outcome outcome = ending.end(run, failed);
+                Outcome outcome = ending.end(this, failed);
                 if (needsPlaces && outcome.escaped() > 0) {
                     lease.abandon();
                 } else {
@@ -169,9 +248,89 @@ final class TorchArenas implements AutoCloseable {
         }
     }
 
-    /** Takes over a plan, as {@link AllocationWatch#take} does. */
-    AllocationWatch.Placing take(AllocationTrace trace, OffsetPlan plan) {
-        return watch.take(trace, plan);
+    /**
+     * The result of a prediction's allocations.
+     *
+     * @param counters by {@link RunCounters}
+     */
+    record Outcome(long[] counters) {
+
+        /** An arena that is larger than the bytes in use by no more than this is good enough. */
+        private static final long LITTLE_BYTES = 4 << 20;
+
+        private static final int LITTLE_PART = 20;
+
+        /** Returns how many allocations in the arena outlive the prediction. */
+        long escaped() {
+            return counters[RunCounters.ALIVE];
+        }
+
+        /** Returns the end of the highest block in the arena. */
+        long reachedBytes() {
+            return counters[RunCounters.REACHED];
+        }
+
+        /** Returns whether the prediction allocated as planned, and freed all of it. */
+        boolean asPlanned() {
+            return counters[RunCounters.DIVERGED] == 0 && escaped() == 0;
+        }
+
+        /** Returns whether the arena is clearly larger than the bytes that were in use at once. */
+        boolean isWasteful() {
+            return isMuchMore(reachedBytes(), counters[RunCounters.MOST_BYTES]);
+        }
+
+        /** Returns whether an arena is clearly larger than another one. */
+        static boolean isMuchMore(long bytes, long other) {
+            return bytes - other > Math.max(LITTLE_BYTES, other / LITTLE_PART);
+        }
+    }
+
+    /**
+     * Takes over a plan of recorded allocations.
+     *
+     * @throws IllegalArgumentException if the native library refuses the plan
+     */
+    Placing take(AllocationTrace trace, OffsetPlan places) {
+        List<Allocation> allocations = trace.allocations();
+        long[] bytes = new long[allocations.size()];
+        long[] offsets = new long[bytes.length];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = allocations.get(i).bytes();
+            offsets[i] = allocations.get(i).plannable() ? places.offsetOf(i) : NO_PLACE;
+        }
+        Pointer plan =
+                TorchNative.djlplan_plan_create(bytes, offsets, bytes.length, places.totalBytes());
+        if (plan == null) {
+            throw new IllegalArgumentException(
+                    "the native library refuses a plan of " + bytes.length + " allocations");
+        }
+        return new Placing(plan, Math.max(1, places.totalBytes()));
+    }
+
+    /** A plan for predictions. Runs keep the plan that they began with, even once it is closed. */
+    final class Placing implements AutoCloseable {
+
+        private final Pointer plan;
+        private final long arenaBytes;
+        private boolean closed;
+
+        private Placing(Pointer plan, long arenaBytes) {
+            this.plan = plan;
+            this.arenaBytes = arenaBytes;
+        }
+
+        private synchronized Pointer begin(Arena arena) {
+            return closed ? null : beginRun(plan, arena, false);
+        }
+
+        @Override
+        public synchronized void close() {
+            if (!closed) {
+                closed = true;
+                TorchNative.djlplan_plan_delete(plan);
+            }
+        }
     }
 
     /**
@@ -191,10 +350,16 @@ final class TorchArenas implements AutoCloseable {
         need.close();
     }
 
-    /** Stops online predictions and closes the watch; running predictions keep their arenas. */
+    /** Stops predictions from beginning; running ones keep what they use. */
     @Override
     public void close() {
         stopOnline();
-        watch.close();
+        synchronized (this) {
+            if (!closed && escapes != null) {
+                TorchNative.djlplan_escapes_delete(escapes);
+            }
+            closed = true;
+        }
+        outputs.ifPresent(OutputArena.Use::close);
     }
 }

@@ -86,7 +86,7 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     private TorchArenas newArenas(Optional<OutputArena.Use> outputs, ArenaPool pool) {
-        return new TorchArenas(new AllocationWatch(outputs), pool, weights.isPresent(), this::stop);
+        return new TorchArenas(outputs, pool, weights.isPresent(), this::stop);
     }
 
     /**
@@ -138,28 +138,26 @@ public final class TorchMemory implements AutoCloseable {
 
     private TorchPrediction newPrediction(
             InputSizes sizes, Supplier<ImmutableList<ArrayType>> inputs) {
-        TorchArenas.Ending online = (run, failed) -> endOnline(run, failed, sizes);
-        Optional<TorchPrediction> begun = Optional.empty();
-        if (recording.wanted.compareAndSet(true, false)) {
-            begun = arenas.begin(true, (run, failed) -> endRecorded(run, failed, sizes));
-        } else if (plans.isPresent()) {
-            Optional<PredictionKind> kind = kind(inputs);
-            begun =
-                    kind.isPresent()
-                            ? plans.get().begin(kind.get(), sizes)
-                            : arenas.begin(false, online);
-        } else {
-            begun = arenas.begin(false, online);
-        }
+        boolean recorded = recording.wanted.compareAndSet(true, false);
+        Optional<RecurringPlans> planned = recorded ? Optional.empty() : plans;
+        Optional<PredictionKind> kind = planned.flatMap(unused -> kind(inputs));
+        Optional<TorchPrediction> begun =
+                kind.isPresent()
+                        ? planned.get().begin(kind.get(), sizes)
+                        : arenas.begin(
+                                recorded, (run, failed) -> endOnline(run, failed, recorded, sizes));
         if (begun.isEmpty()) {
             countUnplanned();
         }
         return begun.orElseGet(TorchPrediction::unplanned);
     }
 
-    private AllocationWatch.Outcome endOnline(
-            AllocationWatch.Run run, boolean failed, InputSizes sizes) {
-        AllocationWatch.Outcome outcome = run.finish();
+    private TorchArenas.Outcome endOnline(
+            TorchArenas.Run run, boolean failed, boolean recorded, InputSizes sizes) {
+        if (recorded) {
+            recording.last = failed ? Optional.empty() : run.recorded();
+        }
+        TorchArenas.Outcome outcome = run.finish();
         if (failed) {
             tally.oneOff();
             return outcome;
@@ -169,12 +167,6 @@ public final class TorchMemory implements AutoCloseable {
             planRecurring();
         }
         return outcome;
-    }
-
-    private AllocationWatch.Outcome endRecorded(
-            AllocationWatch.Run run, boolean failed, InputSizes sizes) {
-        recording.last = failed ? Optional.empty() : run.recorded();
-        return endOnline(run, failed, sizes);
     }
 
     private synchronized void planRecurring() {
@@ -236,7 +228,7 @@ public final class TorchMemory implements AutoCloseable {
         }
         logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
         logger.debug("This is what happened", problem);
-        closePlans();
+        forgetPlans();
         arenas.stopOnline();
     }
 
@@ -314,11 +306,7 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     /** Forgets plans, because the model's predictions allocate differently from now on. */
-    public void forgetPlans() {
-        closePlans();
-    }
-
-    private synchronized void closePlans() {
+    public synchronized void forgetPlans() {
         plans.ifPresent(RecurringPlans::close);
         plans = Optional.empty();
     }
@@ -327,7 +315,7 @@ public final class TorchMemory implements AutoCloseable {
     public void close() {
         closed = true;
         settling.close();
-        closePlans();
+        forgetPlans();
         weights.ifPresent(StreamedWeights::close);
         arenas.close();
         passes.close();

@@ -9,34 +9,19 @@ import java.util.Optional;
  */
 public final class TorchPrediction {
 
-    private final Optional<AllocationWatch.Run> run;
-    private final Ending atEnd;
+    private final Optional<TorchArenas.Run> run;
     private Optional<StreamedWeights.Turn> turn = Optional.empty();
     private Optional<Passes.Pass> pass = Optional.empty();
     private boolean paused;
     private boolean failed;
     private boolean finished;
 
-    /** How a run ends. */
-    @FunctionalInterface
-    interface Ending {
-
-        /**
-         * Ends it.
-         *
-         * @param failed whether the forward pass ended early, and with it the allocations
-         */
-        void end(boolean failed);
-    }
-
-    TorchPrediction(AllocationWatch.Run run, Ending atEnd) {
+    TorchPrediction(TorchArenas.Run run) {
         this.run = Optional.of(run);
-        this.atEnd = atEnd;
     }
 
     private TorchPrediction() {
         run = Optional.empty();
-        atEnd = unused -> {};
     }
 
     /** Returns a prediction that the engine's allocator serves. */
@@ -96,7 +81,7 @@ public final class TorchPrediction {
      */
     public synchronized RuntimeException fail(RuntimeException thrown) {
         fail();
-        long neededBytes = run.map(AllocationWatch.Run::neededBytes).orElse(0L);
+        long neededBytes = run.map(TorchArenas.Run::neededBytes).orElse(0L);
         if (turn.isEmpty() || neededBytes <= turn.get().limitBytes()) {
             return thrown;
         }
@@ -109,7 +94,7 @@ public final class TorchPrediction {
     public synchronized void finish() {
         if (paused && !finished) {
             finished = true;
-            atEnd.end(failed);
+            run.ifPresent(ended -> ended.end(failed));
         }
     }
 }

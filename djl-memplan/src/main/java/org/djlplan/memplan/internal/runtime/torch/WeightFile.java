@@ -252,9 +252,7 @@ public final class WeightFile implements AutoCloseable {
     Figures end() {
         TorchNative.djlplan_weights_end(weights, figures);
         return new Figures(
-                figures[AS_PLANNED] != 0,
-                figures[WAITED_NANOS],
-                Ints.checkedCast(figures[FAILED]));
+                figures[AS_PLANNED] != 0, figures[WAITED_NANOS], Ints.checkedCast(figures[FAILED]));
     }
 
     /** Returns the recording of the last watched prediction; empty if it failed. */

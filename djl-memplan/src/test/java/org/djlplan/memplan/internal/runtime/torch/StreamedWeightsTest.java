@@ -33,7 +33,7 @@ class StreamedWeightsTest {
         file.endLoad();
         arenas =
                 new TorchArenas(
-                        new AllocationWatch(Optional.empty()),
+                        Optional.empty(),
                         new ArenaPool(),
                         true,
                         problem -> {
