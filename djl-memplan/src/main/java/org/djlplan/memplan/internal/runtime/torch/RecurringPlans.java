@@ -109,14 +109,14 @@ final class RecurringPlans implements AutoCloseable {
         private boolean dropped;
 
         Optional<TorchPrediction> begin(InputSizes sizes) {
+            Optional<Plan> known = plan();
             Optional<TorchPrediction> placed =
-                    plan().flatMap(
-                                    now ->
-                                            arenas.beginAlone(
-                                                    now.placing,
-                                                    (run, failed) ->
-                                                            endReplay(run, failed, now, sizes)));
-            return placed.isPresent() ? placed : online(sizes);
+                    known.flatMap(
+                            now ->
+                                    arenas.beginAlone(
+                                            now.placing,
+                                            (run, failed) -> endReplay(run, failed, now, sizes)));
+            return placed.isPresent() ? placed : online(sizes, known.isPresent());
         }
 
         private synchronized Optional<Plan> plan() {
@@ -139,8 +139,7 @@ final class RecurringPlans implements AutoCloseable {
             return diverged >= MOST_DIVERGED;
         }
 
-        private Optional<TorchPrediction> online(InputSizes sizes) {
-            boolean hadPlan = plan().isPresent();
+        private Optional<TorchPrediction> online(InputSizes sizes, boolean hadPlan) {
             boolean records = beginRecording();
             Optional<TorchPrediction> begun = Optional.empty();
             try {
