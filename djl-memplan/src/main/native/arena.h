@@ -46,10 +46,11 @@ struct djlplan_arena {
     size_t bytes;         /* accessible, in whole pages */
     size_t touched_bytes; /* end of what was used or mapped since memory was last returned */
     struct djlplan_blocks blocks;
-    struct djlplan_run *run;         /* the run that uses it now, or NULL */
-    bool given_up;                   /* it is freed when its last block and keeper are gone */
-    int keepers;                     /* callers that may place blocks here without a run */
-    struct djlplan_weights *weights; /* weights in this arena, or NULL; set before the first block */
+    struct djlplan_run *run; /* the run that uses it now, or NULL */
+    bool given_up;           /* it is freed when its last block and keeper are gone */
+    int keepers;             /* callers that may place blocks here without a run */
+    struct djlplan_weights
+        *weights; /* weights in this arena, or NULL; set before the first block */
 };
 
 /* Returns the arena that contains an address, NULL for other memory. Thread-safe. */

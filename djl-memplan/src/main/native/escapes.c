@@ -18,7 +18,7 @@ enum { ENTRIES = 1024, MOST = 512 };
 enum { MANY_BYTES = 64 << 10 };
 
 struct djlplan_escapes {
-    atomic_int holders; /* the caller and every run */
+    atomic_int holders;          /* the caller and every run */
     struct djlplan_arena *arena; /* NULL for none; does not change */
     pthread_mutex_t lock;
     int count;                        /* guarded by the lock */

@@ -28,8 +28,7 @@ static inline int djlplan_files_allocate(int file, int64_t offset, int64_t bytes
 }
 
 /* Writes all bytes. Returns false, with errno, if that fails. */
-static inline bool djlplan_files_write(int file, const char *bytes, int64_t count,
-                                       int64_t offset) {
+static inline bool djlplan_files_write(int file, const char *bytes, int64_t count, int64_t offset) {
     for (int64_t done = 0; done < count;) {
         ssize_t written = pwrite(file, bytes + done, (size_t)(count - done), offset + done);
         if (written < 0 && errno == EINTR) continue;

@@ -39,9 +39,9 @@ static void *memory_info;
 static _Atomic int64_t figures[DJLPLAN_ORT_FIGURES];
 
 static _Thread_local struct djlplan_run *current;
-static _Thread_local int64_t run_limit; /* the end of the arena's part that it may use */
-static _Thread_local int64_t refused;   /* the end of the first refused allocation; 0: none */
-static _Thread_local bool loading; /* this thread creates a session, or has failed to */
+static _Thread_local int64_t run_limit;    /* the end of the arena's part that it may use */
+static _Thread_local int64_t refused;      /* the end of the first refused allocation; 0: none */
+static _Thread_local bool loading;         /* this thread creates a session, or has failed to */
 static _Thread_local int64_t loaded_bytes; /* weights that it allocated and has not freed */
 
 static void *allocate_outside(size_t bytes, enum djlplan_ort_figure kind) {

@@ -44,12 +44,12 @@ struct djlplan_stream {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t loader;
-    bool started;       /* guarded by lock, like the following fields */
-    bool stopping;      /* the stream is about to be deleted */
-    bool running;       /* between begin and end */
-    bool loading;       /* the loader runs a load, without the lock */
-    int loaded;         /* finished loads */
-    int finished;       /* finished steps */
+    bool started;  /* guarded by lock, like the following fields */
+    bool stopping; /* the stream is about to be deleted */
+    bool running;  /* between begin and end */
+    bool loading;  /* the loader runs a load, without the lock */
+    int loaded;    /* finished loads */
+    int finished;  /* finished steps */
     char error[256];
     int64_t counters[DJLPLAN_LOADS_COUNTERS];
 };
@@ -301,10 +301,10 @@ static const char *unchanged(struct djlplan_stream *stream) {
         say(stream, "weights cannot be read", errno);
         return stream->error;
     }
-    if (status.st_size != stream->file_bytes ||
-        status.st_mtim.tv_sec != stream->modified.tv_sec ||
+    if (status.st_size != stream->file_bytes || status.st_mtim.tv_sec != stream->modified.tv_sec ||
         status.st_mtim.tv_nsec != stream->modified.tv_nsec) {
-        snprintf(stream->error, sizeof stream->error, "the file of the weights was changed in place");
+        snprintf(stream->error, sizeof stream->error,
+                 "the file of the weights was changed in place");
         return stream->error;
     }
     return NULL;

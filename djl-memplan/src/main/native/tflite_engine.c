@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct tflite_api djlplan_tflite; /* guarded by attach_lock until attached */
+struct tflite_api djlplan_tflite;                    /* guarded by attach_lock until attached */
 const struct tflite_release *djlplan_tflite_release; /* likewise */
 
 static const struct tflite_release releases[] = {
@@ -75,11 +75,11 @@ static const struct tflite_release *admitted(const char *version, char *problem)
     for (int i = 0; i < count; i++) {
         if (strcmp(version, releases[i].version) == 0) return &releases[i];
     }
-    int used = snprintf(problem, PROBLEM_BYTES, "TensorFlow Lite %.40s is not supported, only",
-                        version);
+    int used =
+        snprintf(problem, PROBLEM_BYTES, "TensorFlow Lite %.40s is not supported, only", version);
     for (int i = 0; i < count; i++) {
-        used += snprintf(problem + used, (size_t)(PROBLEM_BYTES - used), "%s %s",
-                         i == 0 ? "" : ",", releases[i].version);
+        used += snprintf(problem + used, (size_t)(PROBLEM_BYTES - used), "%s %s", i == 0 ? "" : ",",
+                         releases[i].version);
     }
     return NULL;
 }

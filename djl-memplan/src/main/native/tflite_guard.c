@@ -169,32 +169,28 @@ static bool has_sound_size(const struct look *look, const TfLiteTensor *tensor) 
 
 static bool slides(int32_t code) {
     switch (code) {
-        case AVERAGE_POOL_2D:
-        case CONV_2D:
-        case DEPTHWISE_CONV_2D:
-        case L2_POOL_2D:
-        case MAX_POOL_2D:
-        case TRANSPOSE_CONV:
-        case CONV_3D:
-        case CONV_3D_TRANSPOSE:
-            return true;
-        default:
-            return false;
+    case AVERAGE_POOL_2D:
+    case CONV_2D:
+    case DEPTHWISE_CONV_2D:
+    case L2_POOL_2D:
+    case MAX_POOL_2D:
+    case TRANSPOSE_CONV:
+    case CONV_3D:
+    case CONV_3D_TRANSPOSE: return true;
+    default: return false;
     }
 }
 
 /* Returns whether a kernel divides by input sizes, or reads a first element without checking. */
 static bool needs_elements(int32_t code) {
     switch (code) {
-        case ARG_MAX:
-        case ARG_MIN:
-        case BATCH_MATMUL:
-        case FULLY_CONNECTED:
-        case RESIZE_BILINEAR:
-        case RESIZE_NEAREST_NEIGHBOR:
-            return true;
-        default:
-            return slides(code);
+    case ARG_MAX:
+    case ARG_MIN:
+    case BATCH_MATMUL:
+    case FULLY_CONNECTED:
+    case RESIZE_BILINEAR:
+    case RESIZE_NEAREST_NEIGHBOR: return true;
+    default: return slides(code);
     }
 }
 
@@ -216,27 +212,26 @@ static bool has_sound_groups(const struct look *look) {
     }
     int64_t channels = dimension(image, 3), of_filter = dimension(filter, 3);
     bool sound = channels % of_filter == 0 && dimension(filter, 0) % (channels / of_filter) == 0;
-    return sound || refuse(look, "an image of %lld channels for %lld filters of %lld channels",
-                           (long long)channels, (long long)dimension(filter, 0),
-                           (long long)of_filter);
+    return sound ||
+           refuse(look, "an image of %lld channels for %lld filters of %lld channels",
+                  (long long)channels, (long long)dimension(filter, 0), (long long)of_filter);
 }
 
 /* Before 2.20, kernels leave the output unwritten if they reduce over no elements. */
 static bool reduces_nothing(const struct look *look, const TfLiteTensor *result) {
     switch (look->code) {
-        case MEAN:
-        case SUM:
-        case REDUCE_PROD:
-        case REDUCE_MAX:
-        case REDUCE_MIN:
-        case REDUCE_ANY:
-        case REDUCE_ALL: {
-            const TfLiteTensor *data = input(look, 0);
-            bool nothing = data != NULL && elements(data) == 0 && elements(result) > 0;
-            return nothing && !djlplan_tflite_tells_in_place() && !has_elements(look, data);
-        }
-        default:
-            return false;
+    case MEAN:
+    case SUM:
+    case REDUCE_PROD:
+    case REDUCE_MAX:
+    case REDUCE_MIN:
+    case REDUCE_ANY:
+    case REDUCE_ALL: {
+        const TfLiteTensor *data = input(look, 0);
+        bool nothing = data != NULL && elements(data) == 0 && elements(result) > 0;
+        return nothing && !djlplan_tflite_tells_in_place() && !has_elements(look, data);
+    }
+    default: return false;
     }
 }
 
@@ -250,17 +245,15 @@ static bool has_depth(const struct look *look, const TfLiteTensor *tensor) {
 /* Before 2.20, kernels that compare integers with such a scale abort the process. */
 static bool has_sound_scale(const struct look *look, const TfLiteTensor *tensor) {
     switch (look->code) {
-        case LESS:
-        case GREATER:
-        case GREATER_EQUAL:
-        case LESS_EQUAL:
-        case EQUAL:
-        case NOT_EQUAL:
-            return djlplan_tflite_tells_in_place() || element_bytes(tensor) != 1 ||
-                   tensor->scale < 1 ||
-                   refuse(look, "integers of a scale of %g are compared", (double)tensor->scale);
-        default:
-            return true;
+    case LESS:
+    case GREATER:
+    case GREATER_EQUAL:
+    case LESS_EQUAL:
+    case EQUAL:
+    case NOT_EQUAL:
+        return djlplan_tflite_tells_in_place() || element_bytes(tensor) != 1 || tensor->scale < 1 ||
+               refuse(look, "integers of a scale of %g are compared", (double)tensor->scale);
+    default: return true;
     }
 }
 
@@ -275,12 +268,9 @@ static bool is_there(const TfLiteTensor *tensor) {
 
 static int64_t number(const TfLiteTensor *tensor, int64_t at) {
     switch (tensor->type) {
-        case INT32:
-            return ((const int32_t *)tensor->data)[at];
-        case INT64:
-            return ((const int64_t *)tensor->data)[at];
-        default:
-            return 0; /* no kernel takes sizes of another type */
+    case INT32: return ((const int32_t *)tensor->data)[at];
+    case INT64: return ((const int64_t *)tensor->data)[at];
+    default: return 0; /* no kernel takes sizes of another type */
     }
 }
 
@@ -307,8 +297,8 @@ static bool check_slice(const struct look *look) {
     }
     /* The kernel may keep the output size of the file without checking it. */
     const TfLiteTensor *result = tensor_at(look, look->node->outputs, 0);
-    bool fits = result == NULL || result->allocation_type == kTfLiteDynamic ||
-                !look->prepared || elements(result) == count;
+    bool fits = result == NULL || result->allocation_type == kTfLiteDynamic || !look->prepared ||
+                elements(result) == count;
     return fits || refuse(look, "a slice of %lld elements for a result of %lld", (long long)count,
                           (long long)elements(result));
 }
@@ -427,8 +417,7 @@ static bool check_transposed(const struct look *look) {
     int64_t window = times(times(dimension(filter, 0), dimension(filter, 1)), dimension(filter, 2));
     int64_t columns = times(times(dimension(image, 1), dimension(image, 2)), window);
     return affordable(look, times(count, dimension(filter, 0)), image) &&
-           (columns <= INT32_MAX ||
-            refuse(look, "%lld elements of windows", (long long)columns));
+           (columns <= INT32_MAX || refuse(look, "%lld elements of windows", (long long)columns));
 }
 
 /*
@@ -497,8 +486,7 @@ static int64_t last_dimension(const TfLiteTensor *tensor) {
 
 static bool check_scatter(const struct look *look) {
     const TfLiteTensor *indices = input(look, 0), *sizes = input(look, 2);
-    return check_result(look, 2, 1) &&
-           check_indices(look, indices, sizes, last_dimension(indices));
+    return check_result(look, 2, 1) && check_indices(look, indices, sizes, last_dimension(indices));
 }
 
 static bool check_dense(const struct look *look) {
@@ -574,8 +562,7 @@ static bool check_resize(const struct look *look) {
 
 static bool check_depth(const struct look *look) {
     const TfLiteTensor *values = input(look, 2);
-    return values == NULL ||
-           check_sizes(look, input(look, 1), elements(input(look, 0)), 0, values);
+    return values == NULL || check_sizes(look, input(look, 1), elements(input(look, 0)), 0, values);
 }
 
 static bool check_range(const struct look *look) {
@@ -653,8 +640,7 @@ static bool check_parts(const struct look *look) {
         left -= size < 0 ? 0 : size;
     }
     return (sound && (rest || left == 0)) ||
-           refuse(look, "parts that do not add up to %lld",
-                  (long long)dimension(data, (int)axis));
+           refuse(look, "parts that do not add up to %lld", (long long)dimension(data, (int)axis));
 }
 
 static bool check_looked_up(const struct look *look) {

@@ -18,9 +18,9 @@ static int by_address(const void *a, const void *b) {
 }
 
 static int32_t *find_id(const struct ids *ids, int32_t id) {
-    return ids->count == 0 ? NULL
-                           : bsearch(&id, ids->values, (size_t)ids->count, sizeof id,
-                                     djlplan_compare_ids);
+    return ids->count == 0
+               ? NULL
+               : bsearch(&id, ids->values, (size_t)ids->count, sizeof id, djlplan_compare_ids);
 }
 
 static bool contains(const struct ids *ids, int32_t id) { return find_id(ids, id) != NULL; }
@@ -39,8 +39,8 @@ static void take(TfLiteTensor *tensor) {
 }
 
 static TfLiteTensor *wanted(const struct djlplan_tflite_session *session, int32_t id) {
-    bool asked_for =
-        id >= 0 && (size_t)id < session->graph.context->tensors_size && contains(&session->wanted, id);
+    bool asked_for = id >= 0 && (size_t)id < session->graph.context->tensors_size &&
+                     contains(&session->wanted, id);
     return asked_for ? &session->graph.context->tensors[id] : NULL;
 }
 
@@ -66,8 +66,8 @@ static TfLiteStatus take_shapes(const struct djlplan_tflite_session *session,
     if (session->shapes_of == NULL) return kTfLiteOk;
     const TfLiteContext *other = session->shapes_of->graph.context;
     TfLiteStatus status = kTfLiteOk;
-    size_t count = context->tensors_size < other->tensors_size ? context->tensors_size
-                                                               : other->tensors_size;
+    size_t count =
+        context->tensors_size < other->tensors_size ? context->tensors_size : other->tensors_size;
     for (size_t i = 0; status == kTfLiteOk && i < count; i++) {
         TfLiteTensor *tensor = &context->tensors[i];
         const TfLiteTensor *shaped = &other->tensors[i];
@@ -104,8 +104,7 @@ static TfLiteStatus prepare_kernel(TfLiteContext *context, const struct node *kn
     if (!djlplan_guard_before(session, context, known->node, known->builtin_code)) {
         return kTfLiteError;
     }
-    TfLiteStatus status =
-        known->prepare == NULL ? kTfLiteOk : known->prepare(context, known->node);
+    TfLiteStatus status = known->prepare == NULL ? kTfLiteOk : known->prepare(context, known->node);
     if (status == kTfLiteOutputShapeNotKnown) djlplan_guard_unknown(context, known->node);
     if (status != kTfLiteOk) return status;
     bool sound = djlplan_guard_after(session, context, known->node, known->builtin_code);
@@ -146,8 +145,7 @@ static TfLiteStatus invoke_node(TfLiteContext *context, TfLiteNode *node) {
     struct node *known = node_of(context, node);
     if (known == NULL) return kTfLiteError;
     struct djlplan_tflite_session *session = djlplan_tflite_current;
-    if (known->computed &&
-        !djlplan_guard_operands(session, context, node, known->builtin_code)) {
+    if (known->computed && !djlplan_guard_operands(session, context, node, known->builtin_code)) {
         return kTfLiteError;
     }
     if (session->streaming.stream != NULL && context == session->graph.context) {

@@ -340,7 +340,8 @@ int djlplan_tflite_invoke(struct djlplan_tflite_session *session, void *arena,
 static void restore(struct djlplan_tflite_session *session) {
     const struct streaming *streaming = &session->streaming;
     for (int i = streaming->count - 1; i >= 0; i--) {
-        session->graph.context->tensors[streaming->bindings[i].tensor].data = streaming->original[i];
+        session->graph.context->tensors[streaming->bindings[i].tensor].data =
+            streaming->original[i];
     }
 }
 

@@ -56,8 +56,8 @@ struct tflite_release {
     const char *version;
     int64_t registration_bytes; /* of a TfLiteRegistration */
     bool xnnpack_defaults;      /* XNNPACK's delegate has more options, with defaults */
-    bool kernels_rebind;        /* XNNPACK's kernels read their tensors' addresses in each inference */
-    bool shares_workspaces;     /* the layout of XNNPACK's allocator and workspaces is known */
+    bool kernels_rebind;    /* XNNPACK's kernels read their tensors' addresses in each inference */
+    bool shares_workspaces; /* the layout of XNNPACK's allocator and workspaces is known */
 };
 
 /* The release of the attached library. */
@@ -104,7 +104,7 @@ struct constant {
 /* The task of another delegate, and the engine's original functions while it prepares. */
 struct delegation {
     enum { DELEGATES_NOTHING, DELEGATES_CHOSEN, DELEGATES_PREVIEW } kind;
-    TfLiteDelegate *real; /* NULL for nothing */
+    TfLiteDelegate *real;       /* NULL for nothing */
     struct constant *constants; /* constants with another address meanwhile */
     int constant_count;
     union {
@@ -147,12 +147,12 @@ struct streaming {
     bool wanted;
     struct derived *derived;
     int derived_count, derived_capacity;
-    struct djlplan_stream *stream; /* NULL until it is set with the following fields */
+    struct djlplan_stream *stream;    /* NULL until it is set with the following fields */
     struct djlplan_binding *bindings; /* by ascending step */
     void **original;                  /* original address of each tensor */
     int count;
-    int *first;   /* by step: its first binding; one more than there are steps */
-    bool *elided; /* by step */
+    int *first;                     /* by step: its first binding; one more than there are steps */
+    bool *elided;                   /* by step */
     const int64_t *capture_offsets; /* of each derived tensor, while they are written to a file */
     int capture_file;
 };
@@ -168,7 +168,7 @@ struct djlplan_tflite_session {
     struct delegation delegation;
     const struct djlplan_tflite_session *shapes_of; /* until it is built; NULL for the file's */
     struct graph graph; /* the main one, followed by those that operators call */
-    bool unsound; /* this library's checks caused the last failure */
+    bool unsound;       /* this library's checks caused the last failure */
     struct tensor_plan plan;
     struct streaming streaming;
 };

@@ -51,9 +51,10 @@ bool djlplan_tflite_take_derived(struct djlplan_tflite_session *session, const s
             }
             session->streaming.derived_count++;
         }
-        session->streaming.derived[at] = (struct derived){.step = (int32_t)(known - session->graph.nodes),
-                                   .tensor = id,
-                                   .constant = node->inputs->data[FILTER]};
+        session->streaming.derived[at] =
+            (struct derived){.step = (int32_t)(known - session->graph.nodes),
+                             .tensor = id,
+                             .constant = node->inputs->data[FILTER]};
         context->tensors[id].allocation_type = kTfLiteCustom;
         context->tensors[id].data = NULL;
     }
@@ -106,9 +107,9 @@ static bool holds(const struct djlplan_tflite_session *session,
         return false;
     }
     const TfLiteTensor *tensor = &context->tensors[binding->tensor];
-    bool streamed = tensor->allocation_type == kTfLiteMmapRo ||
-                    (djlplan_tflite_is_ours(tensor) &&
-                     djlplan_tflite_is_derived(session, binding->tensor));
+    bool streamed =
+        tensor->allocation_type == kTfLiteMmapRo ||
+        (djlplan_tflite_is_ours(tensor) && djlplan_tflite_is_derived(session, binding->tensor));
     struct place place = {binding->place, (int64_t)tensor->bytes};
     return streamed && binding->place >= 0 && djlplan_place_within(place, arena_bytes);
 }
@@ -128,8 +129,10 @@ int djlplan_tflite_bind(struct djlplan_tflite_session *session, struct djlplan_s
     }
     streaming->bindings = djlplan_zeroed_plus_one(count, sizeof *bindings);
     streaming->original = djlplan_zeroed_plus_one(count, sizeof *streaming->original);
-    streaming->first = djlplan_zeroed_plus_one(session->graph.node_count + 1, sizeof *streaming->first);
-    streaming->elided = djlplan_zeroed_plus_one(session->graph.node_count, sizeof *streaming->elided);
+    streaming->first =
+        djlplan_zeroed_plus_one(session->graph.node_count + 1, sizeof *streaming->first);
+    streaming->elided =
+        djlplan_zeroed_plus_one(session->graph.node_count, sizeof *streaming->elided);
     if (streaming->bindings == NULL || streaming->original == NULL || streaming->first == NULL ||
         streaming->elided == NULL) {
         forget_bindings(streaming);
@@ -170,7 +173,8 @@ static bool capture(struct djlplan_tflite_session *session, int step) {
     return true;
 }
 
-TfLiteStatus djlplan_tflite_invoke_step(struct djlplan_tflite_session *session, struct node *known) {
+TfLiteStatus djlplan_tflite_invoke_step(struct djlplan_tflite_session *session,
+                                        struct node *known) {
     struct streaming *streaming = &session->streaming;
     int step = (int)(known - session->graph.nodes);
     known->nanos = 0;

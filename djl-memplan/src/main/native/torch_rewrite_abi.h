@@ -73,8 +73,7 @@ struct rewriter {
     unsigned char unused[64];
 };
 
-using filter =
-    std::function<bool(const match &, const std::unordered_map<std::string, value *> &)>;
+using filter = std::function<bool(const match &, const std::unordered_map<std::string, value *> &)>;
 
 /* The functions, and their symbols. */
 struct functions {
@@ -96,10 +95,10 @@ struct functions {
 
 #define TORCH_CPU "libtorch_cpu.so"
 #define TORCH_FREEZE_OLD                                                                           \
-    "_ZN5torch3jit6freezeERKNS0_6ModuleERKN3c108optionalISt6vectorINSt7__cxx1112basic_stringIcSt" \
+    "_ZN5torch3jit6freezeERKNS0_6ModuleERKN3c108optionalISt6vectorINSt7__cxx1112basic_stringIcSt"  \
     "11char_traitsIcESaIcEEESaISC_EEEEb"
 #define TORCH_FREEZE                                                                               \
-    "_ZN5torch3jit6freezeERKNS0_6ModuleERKSt8optionalISt6vectorINSt7__cxx1112basic_stringIcSt11"  \
+    "_ZN5torch3jit6freezeERKNS0_6ModuleERKSt8optionalISt6vectorINSt7__cxx1112basic_stringIcSt11"   \
     "char_traitsIcESaIcEEESaISB_EEEb"
 #define TORCH_OPTIMIZE                                                                             \
     "_ZN5torch3jit22optimize_for_inferenceERNS0_6ModuleERKSt6vectorINSt7__cxx1112basic_stringIcSt" \
@@ -110,14 +109,13 @@ struct functions {
 #define TORCH_METHODS "_ZNK3c109ClassType7methodsEv"
 #define TORCH_TEXT "_ZNK5torch3jit5Graph8toStringB5cxx11Eb"
 #define TORCH_REGISTER_PATTERN                                                                     \
-    "_ZN5torch3jit16SubgraphRewriter22RegisterRewritePatternERKNSt7__cxx1112basic_stringIcSt11"   \
+    "_ZN5torch3jit16SubgraphRewriter22RegisterRewritePatternERKNSt7__cxx1112basic_stringIcSt11"    \
     "char_traitsIcESaIcEEES9_RKSt6vectorISt4pairIS7_S7_ESaISC_EE"
 #define TORCH_REPLACE                                                                              \
-    "_ZN5torch3jit16SubgraphRewriter10runOnGraphERSt10shared_ptrINS0_5GraphEERKSt6vectorISt8func" \
+    "_ZN5torch3jit16SubgraphRewriter10runOnGraphERSt10shared_ptrINS0_5GraphEERKSt6vectorISt8func"  \
     "tionIFbRKNS0_5MatchERKSt13unordered_mapINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE" \
     "PNS0_5ValueESt4hashISH_ESt8equal_toISH_ESaISt4pairIKSH_SJ_EEEEESaISW_EE"
-#define TORCH_PROPAGATE_CONSTANTS                                                                  \
-    "_ZN5torch3jit19ConstantPropagationERSt10shared_ptrINS0_5GraphEEb"
+#define TORCH_PROPAGATE_CONSTANTS "_ZN5torch3jit19ConstantPropagationERSt10shared_ptrINS0_5GraphEEb"
 #define TORCH_ELIMINATE_DEAD_CODE                                                                  \
     "_ZN5torch3jit17EliminateDeadCodeERKSt10shared_ptrINS0_5GraphEENS0_19DCESideEffectPolicyE"
 #define TORCH_FUNCTION_TABLE "_ZTVN5torch3jit13GraphFunctionE"

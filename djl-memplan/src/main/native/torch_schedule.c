@@ -31,13 +31,13 @@ struct djlplan_schedule *djlplan_schedule_create(const int64_t *bytes, const int
                                                  int steps, const int32_t *actions, int count) {
     struct djlplan_schedule *schedule = calloc(1, sizeof *schedule);
     if (schedule == NULL) return NULL;
-    *schedule = (struct djlplan_schedule){
-        .holders = 1,
-        .steps = steps,
-        .bytes = malloc(((size_t)steps + 1) * sizeof *schedule->bytes),
-        .needs = malloc(((size_t)steps + 1) * sizeof *schedule->needs),
-        .actions = count,
-        .action = malloc(((size_t)count + 1) * sizeof *schedule->action)};
+    *schedule =
+        (struct djlplan_schedule){.holders = 1,
+                                  .steps = steps,
+                                  .bytes = malloc(((size_t)steps + 1) * sizeof *schedule->bytes),
+                                  .needs = malloc(((size_t)steps + 1) * sizeof *schedule->needs),
+                                  .actions = count,
+                                  .action = malloc(((size_t)count + 1) * sizeof *schedule->action)};
     bool made = schedule->bytes != NULL && schedule->needs != NULL && schedule->action != NULL;
     for (int i = 0; made && i < steps; i++) {
         schedule->bytes[i] = bytes[i];

@@ -56,8 +56,7 @@ static uint64_t checksum(const char *bytes, int64_t count) {
 static bool read_piece(const struct djlplan_weights *weights, const struct piece *piece, char *to) {
     int file = weights->direct_file >= 0 ? weights->direct_file : weights->file;
     for (int64_t done = 0; done < piece->bytes;) {
-        ssize_t count =
-            pread(file, to + done, (size_t)(piece->bytes - done), piece->offset + done);
+        ssize_t count = pread(file, to + done, (size_t)(piece->bytes - done), piece->offset + done);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0 && file != weights->file) {
             file = weights->file;

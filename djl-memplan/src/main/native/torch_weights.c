@@ -4,10 +4,10 @@
  * any time; they are read again when they are touched, which is slow but correct.
  */
 #define _GNU_SOURCE
+#include "torch_weights.h"
 #include "arena.h"
 #include "files.h"
 #include "lists.h"
-#include "torch_weights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,7 +165,8 @@ int djlplan_weights_load(struct djlplan_weights *weights) {
         weights->loading = true;
         problem = djlplan_weights_start(&weights->sweeper, sweep, weights);
         weights->loading = problem == 0;
-        weights->holders += problem == 0; /* for this thread, until it sees that loading has ended */
+        weights->holders +=
+            problem == 0; /* for this thread, until it sees that loading has ended */
     }
     pthread_mutex_unlock(&weights->lock);
     if (problem == 0) set_loaded(weights);
@@ -275,9 +276,9 @@ void djlplan_weights_free(struct djlplan_weights *weights, const void *block) {
     const struct weight_block key = {(const char *)block - weights->base, 0, true};
     pthread_mutex_lock(&weights->lock);
     struct weight_block *found =
-        weights->block_count == 0 ? NULL
-                                  : bsearch(&key, weights->blocks, (size_t)weights->block_count,
-                                            sizeof key, by_offset);
+        weights->block_count == 0
+            ? NULL
+            : bsearch(&key, weights->blocks, (size_t)weights->block_count, sizeof key, by_offset);
     if (found == NULL || !found->alive) {
         pthread_mutex_unlock(&weights->lock);
         return;

@@ -38,8 +38,9 @@ struct action {
 struct djlplan_schedule {
     atomic_int holders; /* the caller and the weights that use it */
     int steps;
-    int64_t *bytes; /* by step: bytes of the allocation that begins it; the first step begins without one */
-    int *needs;     /* by step: the number of actions that must be done before it runs */
+    int64_t *
+        bytes; /* by step: bytes of the allocation that begins it; the first step begins without one */
+    int *needs; /* by step: the number of actions that must be done before it runs */
     int actions;
     struct action *action;
 };
@@ -59,9 +60,9 @@ struct stream {
     enum { STREAM_IDLE, STREAM_LAZY, STREAM_WATCHED, STREAM_SCHEDULED } mode;
     bool direct;
     struct djlplan_schedule *schedule; /* of the current or last run, or NULL */
-    int step;                          /* the current step, which is also the number of finished ones */
-    int next;                          /* index of the next action; the schedule's count if there is none */
-    bool busy;                         /* the loader runs an action, without the lock */
+    int step;  /* the current step, which is also the number of finished ones */
+    int next;  /* index of the next action; the schedule's count if there is none */
+    bool busy; /* the loader runs an action, without the lock */
     bool stops, runs;
     int failed; /* errno of the first load that failed in this run */
     int64_t waited_nanos;
@@ -95,7 +96,8 @@ struct djlplan_weights {
 enum { WEIGHTS_PAGE = 4096 };
 
 /* torch_weights.c: starts a thread that handles no signals. Returns 0 or errno. */
-int djlplan_weights_start(pthread_t *thread, void *(*runs)(void *), struct djlplan_weights *weights);
+int djlplan_weights_start(pthread_t *thread, void *(*runs)(void *),
+                          struct djlplan_weights *weights);
 
 /* torch_weights.c: the weights that this thread loads or whose prediction it runs. */
 extern _Thread_local struct djlplan_weights *djlplan_weights_current;

@@ -64,7 +64,7 @@ int djlplan_packed_finish(void *packed, int64_t *bytes) {
 void djlplan_packed_delete(void *packed) {
     void (*delete)(void *);
     if (djlplan_tflite_function("TfLiteXNNPackDelegateWeightsCacheDelete", &delete)) {
-        delete (packed);
+        delete(packed);
     }
 }
 

@@ -89,8 +89,8 @@ static void deallocate(void *context, void *memory) {
 
 static void *map_own(void *address, size_t bytes) {
     int fixed = address == NULL ? 0 : MAP_FIXED;
-    void *mapped = mmap(address, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+    void *mapped =
+        mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
@@ -232,9 +232,7 @@ int djlplan_workspace_move(const struct djlplan_delegate *delegate, int pages) {
 
 /* ---- pages ----------------------------------------------------------------------------- */
 
-int djlplan_pages_create(void) {
-    return (int)syscall(SYS_memfd_create, "djl-plan", MFD_CLOEXEC);
-}
+int djlplan_pages_create(void) { return (int)syscall(SYS_memfd_create, "djl-plan", MFD_CLOEXEC); }
 
 int djlplan_pages_resize(int pages, int64_t old_bytes, int64_t bytes) {
     /*

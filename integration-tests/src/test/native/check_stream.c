@@ -83,8 +83,12 @@ static void check_refused(void) {
     struct djlplan_load loads[PIECES];
     int32_t needs[PIECES];
     const struct djlplan_load bad[] = {
-        {PIECES * PAGE, PAGE, 0, 0, 0}, {0, PAGE, ARENA, 0, 0}, {0, PAGE, 64, 0, 0},
-        {0, 100, 0, 0, 0},              {100, PAGE, 0, 0, 0},   {0, PAGE, 0, 2, 0},
+        {PIECES * PAGE, PAGE, 0, 0, 0},
+        {0, PAGE, ARENA, 0, 0},
+        {0, PAGE, 64, 0, 0},
+        {0, 100, 0, 0, 0},
+        {100, PAGE, 0, 0, 0},
+        {0, PAGE, 0, 2, 0},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         fill(loads, needs);

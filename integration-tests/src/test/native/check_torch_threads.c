@@ -8,7 +8,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { THREADS = 8, BLOCKS = 24, MOST_BYTES = 16384, OUTPUT_BYTES = 65536, EXCHANGE = 16, EVENT = 3 };
+enum {
+    THREADS = 8,
+    BLOCKS = 24,
+    MOST_BYTES = 16384,
+    OUTPUT_BYTES = 65536,
+    EXCHANGE = 16,
+    EVENT = 3
+};
 
 /* Fewer rounds under ThreadSanitizer, which is slow, and finds races in any order of threads. */
 #ifdef __SANITIZE_THREAD__
