@@ -88,7 +88,7 @@ class TorchReturnTest {
         }
     }
 
-    /** Plans are followed only if recent predictions, also those of other tests, did not overlap. */
+    /** Plans are followed only if recent predictions, even of other tests, did not overlap. */
     private static void forgetOverlaps() {
         try (ArenaPool.Need need = ArenaPool.shared().announceAny()) {
             for (int i = 0; i < 64; i++) {
