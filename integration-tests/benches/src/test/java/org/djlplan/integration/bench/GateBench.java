@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Services with several models, stock and planned: a light model beside a large one; one model with
- * more and more callers; and models that one request needs together. {@code
+ * Services with several models, stock and planned: a light model beside a large one, and alone; one
+ * model with more and more callers; and models that one request needs together. {@code
  * -Ddjlplan.bench.seconds=N} measures each for so long.
  */
 @Tag("djl-current")
@@ -56,11 +56,10 @@ class GateBench {
                 List<String> settings = new ArrayList<>();
                 settings.add("seconds=" + SECONDS);
                 settings.add("warmUp=" + warmUpSeconds);
+                // Else a process that measures rewrites would run beside.
+                settings.add("delegation.enabled=false");
                 for (List<String> model : models) {
                     settings.addAll(model);
-                    if (model.get(0).endsWith(".tflite")) {
-                        settings.add("delegation.enabled=false");
-                    }
                 }
                 ways.add(
                         Cases.way(way, way, settings.toArray(String[]::new))
@@ -78,6 +77,13 @@ class GateBench {
                     print("beside", 2, large, light);
                 }
             }
+        }
+    }
+
+    @Test
+    void printLightAlone() throws Exception {
+        for (List<String> light : light()) {
+            print("alone", 2, light);
         }
     }
 
