@@ -27,13 +27,19 @@ public enum EngineCase {
                     new ModelInputs.Array(shape(1, 3, 32, 32), DataType.FLOAT32, 1),
                     new ModelInputs.Array(shape(1, 32, 32, 8), DataType.UINT8, 5))) {
         @Override
-        List<ModelCase> models(Path folder) throws IOException {
+        public List<ModelCase> models(Path folder) throws IOException {
             return List.of(
                     model(TestModels.built("chains"), folder, floats(dimensions(1, 32, 32, 8))),
                     model(
                             TestModels.built("blaze_face"),
                             folder,
-                            floats(dimensions(1, 128, 128, 3))));
+                            floats(dimensions(1, 128, 128, 3))),
+                    model(
+                            TestModels.built("fully_convolutional"),
+                            folder,
+                            floats(dimensions(1, 32, 32, 3)),
+                            floats(dimensions(1, 48, 80, 3)),
+                            floats(dimensions(1, 96, 32, 3))));
         }
     },
 
@@ -44,7 +50,7 @@ public enum EngineCase {
                     new ModelInputs.Array(shape(32), DataType.FLOAT32, 1),
                     new ModelInputs.Array(shape(1, 3, 32, 32), DataType.INT64, 5))) {
         @Override
-        List<ModelCase> models(Path folder) throws IOException {
+        public List<ModelCase> models(Path folder) throws IOException {
             ImmutableList.Builder<ModelCase> models = ImmutableList.builder();
             for (String name : List.of("cnn", "in_place", "lstm", "branch", "fork", "attention")) {
                 TorchScriptModel model = TorchScriptModels.named(name);
@@ -67,35 +73,45 @@ public enum EngineCase {
                     new ModelInputs.Array(shape(3, 32), DataType.FLOAT32, 1),
                     new ModelInputs.Array(shape(1, 3, 32, 32), DataType.INT64, 5))) {
         @Override
-        List<ModelCase> models(Path folder) throws IOException {
+        public List<ModelCase> models(Path folder) throws IOException {
             ModelInputs[] images = {
                 floats(dimensions(1, 3, 32, 32)),
                 floats(dimensions(2, 3, 64, 48)),
                 floats(dimensions(1, 3, 104, 160))
             };
             return List.of(
-                    model(sketch("classifier", OnnxSketch.classifier(), folder), folder, images),
-                    model(sketch("detector", OnnxSketch.detector(), folder), folder, images),
-                    model(
-                            sketch("encoder", OnnxSketch.encoder(), folder),
+                    made("classifier", OnnxSketch.classifier(), folder, images),
+                    made("detector", OnnxSketch.detector(), folder, images),
+                    made(
+                            "encoder",
+                            OnnxSketch.encoder(),
                             folder,
                             floats().and(DataType.INT64, 1000, 1, 7),
                             floats().and(DataType.INT64, 1000, 4, 50)),
-                    model(
-                            sketch("half", OnnxSketch.half(), folder),
+                    made(
+                            "half",
+                            OnnxSketch.half(),
                             folder,
                             floats(dimensions(3, 64)),
                             floats(dimensions(40, 64))),
-                    model(
-                            sketch("quantized", OnnxSketch.quantized(), folder),
+                    made(
+                            "quantized",
+                            OnnxSketch.quantized(),
                             folder,
                             floats(dimensions(3, 64)),
                             floats(dimensions(40, 64))),
-                    model(
-                            sketch("recurrent", OnnxSketch.recurrent(), folder),
+                    made(
+                            "recurrent",
+                            OnnxSketch.recurrent(),
                             folder,
                             floats(dimensions(1, 64), dimensions(1, 64)),
-                            floats(dimensions(1, 500), dimensions(1, 64))));
+                            floats(dimensions(1, 500), dimensions(1, 64))),
+                    made(
+                            "external",
+                            OnnxSketch.large().withExternalData(),
+                            folder,
+                            floats(dimensions(1, 1024)),
+                            floats(dimensions(7, 1024))));
         }
     };
 
@@ -121,14 +137,21 @@ public enum EngineCase {
         return dimensions;
     }
 
-    private static Path sketch(String name, OnnxSketch sketch, Path folder) throws IOException {
-        return sketch.write(Files.createTempDirectory(folder, "made").resolve(name + ".onnx"));
+    private static Path own(Path folder, Path name) throws IOException {
+        return Files.createTempDirectory(folder, "model").resolve(name);
+    }
+
+    private static ModelCase made(
+            String name, OnnxSketch sketch, Path folder, ModelInputs... inputSets)
+            throws IOException {
+        Path file = sketch.write(own(folder, Path.of(name + ".onnx")));
+        return new ModelCase(ONNX_RUNTIME, file, List.of(inputSets));
     }
 
     /** Copies a file into a folder of its own, because results are stored beside the model. */
     ModelCase model(Path file, Path folder, ModelInputs... inputSets) throws IOException {
-        Path own = Files.createTempDirectory(folder, "model").resolve(file.getFileName());
-        return new ModelCase(this, Files.copy(file, own), List.of(inputSets));
+        Path copy = Files.copy(file, own(folder, file.getFileName()));
+        return new ModelCase(this, copy, List.of(inputSets));
     }
 
     /** Returns DJL's name of the engine. */
@@ -137,7 +160,7 @@ public enum EngineCase {
     }
 
     /** Makes copies of the models. The first one has a single input and a single output. */
-    abstract List<ModelCase> models(Path folder) throws IOException;
+    public abstract List<ModelCase> models(Path folder) throws IOException;
 
     /** Returns inputs that the first model does not take. */
     List<ModelInputs> wrongInputs() {

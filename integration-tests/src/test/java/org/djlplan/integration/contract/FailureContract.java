@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
@@ -25,6 +26,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.errors.InputTooLargeException;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
+import org.djlplan.thirdparty.guava.primitives.Longs;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -131,25 +133,81 @@ interface FailureContract extends Contract {
                     assertSame(translator.failure, e.getCause());
                 }
             }
+            assertEquals(0, PlanReport.of(model).orElseThrow().predictions().unplanned());
             assertEquals(0, PlannedModels.pools().arenas().inUse());
             assertEquals(0, PlannedModels.pools().workers().busy());
         }
     }
 
+    private static String refusal(ModelCase each, ZooModel<NDList, NDList> model, int seed) {
+        TranslateException e =
+                assertThrows(TranslateException.class, () -> each.predict(model, seed));
+        return assertInstanceOf(InputTooLargeException.class, e.getCause()).getMessage();
+    }
+
     @Test
-    default void limitInputBytes_largerInputs_areRefused(@TempDir Path folder) throws Exception {
+    default void limits_largerInputs_areRefusedBeforeTheModelRuns(@TempDir Path folder)
+            throws Exception {
         ModelCase each = engine().models(folder).get(0);
         List<ByteBuffer> expected = each.stock(1).get(0);
         try (ZooModel<NDList, NDList> model = each.load();
                 NDManager manager = engine().newManager()) {
             PlanHandle handle = PlanHandle.of(model).orElseThrow();
-            long bytes = each.inputs(manager, 0).head().toByteBuffer().remaining();
+            NDArray input = each.inputs(manager, 0).head();
+            long bytes = input.toByteBuffer().remaining();
             handle.limitInputBytes(bytes - 1);
-            TranslateException e =
-                    assertThrows(TranslateException.class, () -> each.predict(model, 0));
-            assertInstanceOf(InputTooLargeException.class, Throwables.getRootCause(e));
+            assertEquals(
+                    "%s does not take inputs of %d bytes: at most %d bytes"
+                            .formatted(model.getName(), bytes, bytes - 1),
+                    refusal(each, model, 0));
             handle.limitInputBytes(bytes);
             assertEquals(expected, each.predict(model, 0));
+            handle.limitDimensions(31);
+            assertEquals(
+                    "%s does not take an input of shape %s: dimensions of at most 31"
+                            .formatted(model.getName(), input.getShape()),
+                    refusal(each, model, 0));
+            assertEquals(1, handle.report().predictions().total());
+            assertThrows(IllegalArgumentException.class, () -> handle.limitInputBytes(0));
+            assertThrows(IllegalArgumentException.class, () -> handle.limitDimensions(-1));
+        }
+    }
+
+    @Test
+    default void maxRequest_predictionThatNeededMore_isRefusedFromThenOn(@TempDir Path folder)
+            throws Exception {
+        ModelCase each =
+                engine().models(folder).stream()
+                        .filter(any -> any.inputSets().size() > 1)
+                        .findFirst()
+                        .orElseThrow();
+        List<List<ByteBuffer>> expected = each.stock(2);
+        PlanReport.Peak peak;
+        try (ZooModel<NDList, NDList> model = each.load()) {
+            assertTrue(PlanReport.of(model).orElseThrow().peak().isEmpty());
+            assertEquals(expected.get(1), each.predict(model, 1));
+            assertEquals(expected.get(0), each.predict(model, 0));
+            peak = PlanReport.of(model).orElseThrow().peak().orElseThrow();
+            assertTrue(peak.processBytes().orElseThrow() > peak.predictionBytes());
+        }
+        List<List<Long>> large =
+                each.inputSets().get(1).arrays().stream()
+                        .map(array -> Longs.asList(array.shape().getShape()))
+                        .toList();
+        assertEquals(large, peak.inputShapes());
+        long limit = peak.predictionBytes() - 1;
+        try (ZooModel<NDList, NDList> model =
+                each.load(Map.of("memplan.maxRequest", limit + "B"))) {
+            assertEquals(expected.get(1), each.predict(model, 1));
+            for (int i = 0; i < 2; i++) {
+                String refusal = refusal(each, model, 1);
+                assertTrue(
+                        refusal.endsWith(
+                                " needed %d bytes, and memplan.maxRequest is %d"
+                                        .formatted(limit + 1, limit)),
+                        refusal);
+                assertEquals(expected.get(0), each.predict(model, 0));
+            }
         }
     }
 }

@@ -38,6 +38,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.errors.NotPlannedException;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
+import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.base.Throwables;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -259,15 +260,22 @@ interface LifecycleContract extends Contract {
     @Test
     default void load_switchedOff_isStock(@TempDir Path folder) throws Exception {
         ModelCase each = first(folder);
-        try (ZooModel<NDList, NDList> model =
-                each.criteria()
-                        .optTranslatorFactory(new PlannedTranslatorFactory())
-                        .optArgument("memplan.enabled", false)
-                        .build()
-                        .loadModel()) {
+        try (LogCapture log = LogCapture.echoing();
+                ZooModel<NDList, NDList> stock = each.loadStock();
+                ZooModel<NDList, NDList> model =
+                        each.criteria()
+                                .optTranslatorFactory(new PlannedTranslatorFactory())
+                                .optArgument("memplan.enabled", false)
+                                .build()
+                                .loadModel()) {
             assertTrue(PlanHandle.of(model).isEmpty());
+            assertTrue(PlanReport.of(model).isEmpty());
+            assertEquals(stock.getBlock().getClass(), model.getBlock().getClass());
             assertEquals(each.stock(1).get(0).size(), each.predict(model, 0).size());
+            assertEquals(List.of(), log.ours("INFO"));
+            assertEquals(List.of(), log.ours("WARN"));
         }
+        assertTrue(Files.notExists(each.file().resolveSibling(".djlplan")));
     }
 
     @Test
@@ -353,5 +361,38 @@ interface LifecycleContract extends Contract {
             assertTrue(trimmed <= most, trimmed + " of " + burst);
             assertEquals(expected.get(1), each.predict(model, 1));
         }
+    }
+
+    private static long arenaBytes() {
+        return PlannedModels.pools().arenas().bytes();
+    }
+
+    @Test
+    default void predict_modelsInTurn_shareOneArenaOfTheLargest(@TempDir Path folder)
+            throws Exception {
+        List<ModelCase> all = engine().models(folder);
+        List<ZooModel<NDList, NDList>> models = new ArrayList<>();
+        List<Long> alone = new ArrayList<>();
+        for (ModelCase each : all) {
+            try (ZooModel<NDList, NDList> model = each.load()) {
+                List<ByteBuffer> unused = each.predict(model, 0);
+                alone.add(arenaBytes());
+            }
+            models.add(each.load());
+        }
+        long largest = Collections.max(alone);
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < models.size(); i++) {
+                assertEquals(all.get(i).stock(1).get(0), all.get(i).predict(models.get(i), 0));
+            }
+        }
+        assertEquals(1, PlannedModels.pools().arenas().count());
+        assertTrue(arenaBytes() >= largest && arenaBytes() < largest * 5 / 4, alone.toString());
+        int first = alone.indexOf(largest);
+        models.remove(first).close();
+        List<ByteBuffer> unused = all.get(first == 0 ? 1 : 0).predict(models.get(0), 0);
+        assertTrue(arenaBytes() < largest, arenaBytes() + " of " + alone);
+        models.forEach(ZooModel::close);
+        assertEquals(0, arenaBytes());
     }
 }

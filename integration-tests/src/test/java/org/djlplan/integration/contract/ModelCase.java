@@ -29,14 +29,14 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
  *
  * @param inputSets inputs of each shape
  */
-record ModelCase(EngineCase engine, Path file, List<ModelInputs> inputSets) {
+public record ModelCase(EngineCase engine, Path file, List<ModelInputs> inputSets) {
 
-    ModelCase {
+    public ModelCase {
         inputSets = ImmutableList.copyOf(inputSets);
     }
 
     /** Returns criteria without a translator. */
-    Criteria.Builder<NDList, NDList> criteria() {
+    public Criteria.Builder<NDList, NDList> criteria() {
         return Criteria.builder()
                 .setTypes(NDList.class, NDList.class)
                 .optEngine(engine.engine())
@@ -44,12 +44,12 @@ record ModelCase(EngineCase engine, Path file, List<ModelInputs> inputSets) {
     }
 
     /** Returns the factory of the one line, with options. */
-    PlannedTranslatorFactory factory(Map<String, ?> options) {
+    public PlannedTranslatorFactory factory(Map<String, ?> options) {
         return with(new PlannedTranslatorFactory(), options);
     }
 
     /** Adds options to a factory. */
-    PlannedTranslatorFactory with(PlannedTranslatorFactory factory, Map<String, ?> options) {
+    public PlannedTranslatorFactory with(PlannedTranslatorFactory factory, Map<String, ?> options) {
         PlannedTranslatorFactory complete = factory;
         for (Map.Entry<String, Object> option : engine.options(options).entrySet()) {
             complete = complete.with(option.getKey(), option.getValue());
@@ -58,17 +58,18 @@ record ModelCase(EngineCase engine, Path file, List<ModelInputs> inputSets) {
     }
 
     /** Loads the model through the one line. */
-    ZooModel<NDList, NDList> load() throws IOException, ModelException {
+    public ZooModel<NDList, NDList> load() throws IOException, ModelException {
         return load(Map.of());
     }
 
     /** Loads the model through the one line, with options. */
-    ZooModel<NDList, NDList> load(Map<String, ?> options) throws IOException, ModelException {
+    public ZooModel<NDList, NDList> load(Map<String, ?> options)
+            throws IOException, ModelException {
         return criteria().optTranslatorFactory(factory(options)).build().loadModel();
     }
 
     /** Loads the model with DJL alone. */
-    ZooModel<NDList, NDList> loadStock() throws IOException, ModelException {
+    public ZooModel<NDList, NDList> loadStock() throws IOException, ModelException {
         return criteria().build().loadModel();
     }
 
@@ -86,19 +87,20 @@ record ModelCase(EngineCase engine, Path file, List<ModelInputs> inputSets) {
     }
 
     /** Returns the inputs of a seed. */
-    NDList inputs(NDManager manager, int seed) {
+    public NDList inputs(NDManager manager, int seed) {
         return inputSets.get(seed % inputSets.size()).create(manager, seed);
     }
 
     /** Predicts with a predictor of its own, and returns copies of the outputs. */
-    List<ByteBuffer> predict(ZooModel<NDList, NDList> model, int seed) throws TranslateException {
+    public List<ByteBuffer> predict(ZooModel<NDList, NDList> model, int seed)
+            throws TranslateException {
         try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
             return predict(predictor, seed);
         }
     }
 
     /** Predicts with arrays of the application's, and returns copies of the outputs. */
-    List<ByteBuffer> predict(Predictor<NDList, NDList> predictor, int seed)
+    public List<ByteBuffer> predict(Predictor<NDList, NDList> predictor, int seed)
             throws TranslateException {
         try (NDManager manager = engine.newManager()) {
             NDList outputs = predictor.predict(inputs(manager, seed));
@@ -117,7 +119,7 @@ record ModelCase(EngineCase engine, Path file, List<ModelInputs> inputSets) {
     }
 
     /** Returns the outputs of the engine without djl-plan, for the seeds from 0 on. */
-    List<List<ByteBuffer>> stock(int seeds) throws Exception {
+    public List<List<ByteBuffer>> stock(int seeds) throws Exception {
         List<List<ByteBuffer>> all = new ArrayList<>();
         if (engine == EngineCase.TFLITE) {
             // DJL's engine cannot set the number of threads; current DJL has no engine of its own.

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.inference.Predictor;
+import ai.djl.metric.Metrics;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import com.google.gson.JsonObject;
@@ -18,9 +20,11 @@ import java.util.Map;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.metrics.PlanMetrics;
 import org.djlplan.memplan.metrics.PoolMetrics;
+import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,6 +72,10 @@ interface ReportContract extends Contract {
             PlanReport.Plan plan = PlanReport.of(two).orElseThrow().plan();
             assertTrue(plan.arenaBytes() > 0);
             assertEquals(plan.arenaBytes(), gauge(registry, "djlplan.arena.bytes", "id", "green"));
+            assertEquals(
+                    PlanReport.of(two).orElseThrow().peak().orElseThrow().predictionBytes(),
+                    gauge(registry, "djlplan.peak.bytes", "id", "green"));
+            assertTrue(gauge(registry, "djlplan.peak.process.bytes", "id", "green") > 1e6);
             assertTrue(registry.find("djlplan.delegation").gauges().isEmpty());
             new PlanMetrics(two, "blue").bindTo(registry);
             assertEquals(3, predictions(registry, "blue", true), "of the model bound last");
@@ -135,6 +143,59 @@ interface ReportContract extends Contract {
             assertEquals(report.plan().arenaBytes(), plan.get("arenaBytes").getAsLong());
             assertEquals(2, json.getAsJsonObject("predictions").get("total").getAsLong());
             assertFalse(json.has("budget"), json.toString());
+        }
+    }
+
+    @Test
+    default void setMetrics_everyPrediction_addsTheReportsFigures(@TempDir Path folder)
+            throws Exception {
+        ModelCase each = first(folder);
+        Metrics metrics = new Metrics();
+        try (ZooModel<NDList, NDList> model = each.load();
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            predictor.setMetrics(metrics);
+            for (int i = 0; i < 3; i++) {
+                List<ByteBuffer> unused = each.predict(predictor, 0);
+            }
+            PlanReport.Plan plan = PlanReport.of(model).orElseThrow().plan();
+            Map<String, Long> figures =
+                    Map.of(
+                            "ArenaBytes",
+                            plan.arenaBytes(),
+                            "InputOutputBytes",
+                            plan.inputOutputBytes(),
+                            "UnplannedPredictions",
+                            0L);
+            figures.forEach(
+                    (name, value) -> {
+                        assertEquals(3, metrics.getMetric(name).size(), name);
+                        assertEquals(
+                                value, metrics.latestMetric(name).getValue().longValue(), name);
+                    });
+            assertEquals(3, metrics.getMetric("Inference").size());
+        }
+    }
+
+    @Test
+    default void memory_afterPredictions_hasPartsThatAddUp(@TempDir Path folder) throws Exception {
+        ModelCase each = first(folder);
+        try (ZooModel<NDList, NDList> model = each.load()) {
+            predict(each, model, 2);
+            MemoryReport memory = PlanHandle.of(model).orElseThrow().memory().orElseThrow();
+            assertTrue(memory.arenasBytes() > 0, memory.toString());
+            assertTrue(memory.heapBytes() > 0 && memory.jvmBytes() > 0, memory.toString());
+            assertTrue(memory.weightsBytes() >= 0 && memory.kernelsBytes() >= 0, memory.toString());
+            assertEquals(
+                    memory.residentBytes(),
+                    memory.heapBytes()
+                            + memory.jvmBytes()
+                            + memory.weightsBytes()
+                            + memory.arenasBytes()
+                            + memory.kernelsBytes()
+                            + memory.engineBytes()
+                            + memory.keptBytes()
+                            + memory.filesBytes()
+                            + memory.restBytes());
         }
     }
 }

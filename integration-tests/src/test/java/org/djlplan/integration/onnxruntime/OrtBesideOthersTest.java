@@ -54,7 +54,7 @@ class OrtBesideOthersTest {
                                 OrtBesideOthersProgram.class,
                                 tfLite().toString(),
                                 TorchScriptModels.named("cnn").file().toAbsolutePath().toString(),
-                                OrtModels.Kind.DETECTOR.write(folder).toString(),
+                                OrtModels.detector(folder).toString(),
                                 OnnxSketch.textEncoder()
                                         .write(texts.resolve("model.onnx"))
                                         .toString());

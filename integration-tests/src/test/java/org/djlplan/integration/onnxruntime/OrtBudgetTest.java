@@ -26,6 +26,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -89,7 +90,7 @@ class OrtBudgetTest {
 
     @Test
     void predict_budgetWithoutWorkers_isStocksAnswer() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.detector(folder);
         try (ZooModel<NDList, NDList> stock = OrtModels.stock(file);
                 ZooModel<NDList, NDList> planned =
                         OrtModels.planned(
@@ -100,7 +101,7 @@ class OrtBudgetTest {
 
     @Test
     void load_budgetTooSmall_isRefusedWithTheSmallest() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.detector(folder);
         long least = refusedLeastBytes(file, "1MB", WARMUP);
         // The outputs of two layers, of 16 channels each.
         assertTrue(least > 2L * 16 * SIDE * SIDE * 4, "" + least);
@@ -144,7 +145,7 @@ class OrtBudgetTest {
 
     @Test
     void predict_largerThanTheBudget_failsAndLeavesTheModelUsable() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.detector(folder);
         List<ByteBuffer> expected;
         try (ZooModel<NDList, NDList> stock = OrtModels.stock(file)) {
             expected = predict(stock, SIDE);
@@ -166,26 +167,18 @@ class OrtBudgetTest {
 
     @Test
     void predict_manyThreads_runOneAtATime() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.detector(folder);
         long least = refusedLeastBytes(file, "1MB", WARMUP);
-        ExecutorService threads = Executors.newFixedThreadPool(16);
         try (ZooModel<NDList, NDList> model = load(file, "" + least)) {
             List<ByteBuffer> expected = predict(model, SIDE);
-            List<Future<List<ByteBuffer>>> results = new ArrayList<>();
-            for (int i = 0; i < 64; i++) {
-                results.add(threads.submit(() -> predict(model, SIDE)));
-            }
-            for (Future<List<ByteBuffer>> result : results) {
-                assertEquals(expected, result.get());
-            }
-        } finally {
-            threads.shutdownNow();
+            Threads.all(16, thread -> predict(model, SIDE))
+                    .forEach(outputs -> assertEquals(expected, outputs));
         }
     }
 
     @Test
     void load_bestEffort_runsWithoutALimit() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.detector(folder);
         try (ZooModel<NDList, NDList> model = load(file, "1KB:best-effort")) {
             PlanHandle plan = PlanHandle.of(model).orElseThrow();
             assertEquals(1, predict(model, SIDE).size());
@@ -198,7 +191,7 @@ class OrtBudgetTest {
 
     @Test
     void predict_refused_namesABudgetThatSuffices() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.detector(folder);
         try (ZooModel<NDList, NDList> model =
                 OrtModels.planned(file, Map.of("memplan.budget", "10MB"))) {
             predict(model, SIDE / 2);
@@ -267,7 +260,7 @@ class OrtBudgetTest {
     /** Predictions would allocate on threads of the engine, where nothing limits them. */
     @Test
     void load_parallelExecution_isRefusedUnlessBestEffort() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.detector(folder);
         ModelNotFoundException e =
                 assertThrows(ModelNotFoundException.class, () -> parallel(file, "20MB").close());
         assertTrue(Throwables.getRootCause(e).getMessage().contains("executionMode=PARALLEL"));
@@ -289,7 +282,7 @@ class OrtBudgetTest {
 
     @Test
     void setBudget_whilePredictionsAreRefused_messagesAreConsistent() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.detector(folder);
         Pattern text =
                 Pattern.compile("a budget of ([0-9.]+) MB .* (?:about|at least) ([0-9.]+) MB");
         AtomicBoolean ends = new AtomicBoolean();
@@ -338,8 +331,8 @@ class OrtBudgetTest {
 
     @Test
     void sharedBudget_twoModels_shareItAndPredictStocksBytes() throws Exception {
-        Path detector = OrtModels.Kind.DETECTOR.write(folder);
-        Path classifier = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path detector = OrtModels.detector(folder);
+        Path classifier = OrtModels.classifier(folder);
         List<List<ByteBuffer>> expected = new ArrayList<>();
         for (Path file : List.of(detector, classifier)) {
             try (ZooModel<NDList, NDList> stock = OrtModels.stock(file)) {
@@ -369,7 +362,7 @@ class OrtBudgetTest {
 
     @Test
     void sharedBudget_noRoomForBoth_refusesTheSecondWithTheSmallest() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.detector(folder);
         long least = refusedLeastBytes(file, "100KB", WARMUP);
         SharedBudget shared = SharedBudget.of(least * 19 / 10);
         try (ZooModel<NDList, NDList> first = shared.load(criteria(file))) {

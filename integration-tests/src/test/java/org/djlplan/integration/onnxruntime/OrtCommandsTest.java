@@ -31,7 +31,7 @@ class OrtCommandsTest {
     }
 
     private String detector() throws Exception {
-        return OrtModels.Kind.DETECTOR.write(folder).toString();
+        return OrtModels.detector(folder).toString();
     }
 
     @Test

@@ -57,7 +57,7 @@ final class OrtFailedLoadProgram {
     }
 
     public static void main(String[] arguments) throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(Path.of(arguments[0]));
+        Path file = OrtModels.detector(Path.of(arguments[0]));
         boolean early = List.of(arguments).contains(EARLY);
         // As in a container, the applications share an engine and JNA, which are loaded before
         // them.

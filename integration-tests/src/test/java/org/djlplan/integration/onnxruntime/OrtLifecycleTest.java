@@ -2,7 +2,6 @@ package org.djlplan.integration.onnxruntime;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,7 +16,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.NoopTranslator;
-import ai.djl.translate.TranslateException;
 import ai.djl.translate.TranslatorFactory;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -28,7 +26,6 @@ import java.util.Map;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.errors.InputTooLargeException;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -49,7 +46,7 @@ class OrtLifecycleTest {
 
     @Test
     void predict_smallAfterLarge_arenaIsTrimmed() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.detector(folder);
         try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
                 Predictor<NDList, NDList> predictor = model.newPredictor();
                 NDManager manager = model.getNDManager().newSubManager()) {
@@ -68,7 +65,7 @@ class OrtLifecycleTest {
     @Test
     @Tag("long")
     void predict_noneForAMoment_keepsWhatTheLastUsed() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.detector(folder);
         try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
                 Predictor<NDList, NDList> predictor = model.newPredictor();
                 NDManager manager = model.getNDManager().newSubManager()) {
@@ -78,22 +75,6 @@ class OrtLifecycleTest {
             Await.until(() -> ArenaPool.shared().metric().arenaBytes() < 1 << 20);
             assertEquals(
                     expected, OrtModels.bytes(predictor.predict(OrtModels.image(manager, 512))));
-        }
-    }
-
-    @Test
-    void predict_twoModels_shareOneArena() throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(folder);
-        try (ZooModel<NDList, NDList> first = OrtModels.planned(file);
-                ZooModel<NDList, NDList> second = OrtModels.planned(file);
-                Predictor<NDList, NDList> one = first.newPredictor();
-                Predictor<NDList, NDList> other = second.newPredictor();
-                NDManager manager = first.getNDManager().newSubManager()) {
-            one.predict(OrtModels.image(manager, 320)).close();
-            long bytes = ArenaPool.shared().metric().arenaBytes();
-            other.predict(OrtModels.image(manager, 320)).close();
-            assertEquals(1, ArenaPool.shared().metric().arenas());
-            assertTrue(ArenaPool.shared().metric().arenaBytes() < bytes * 5 / 4);
         }
     }
 
@@ -109,7 +90,7 @@ class OrtLifecycleTest {
 
     @Test
     void load_deviceThatIsNotThere_failsAsStockDoes() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path file = OrtModels.classifier(folder);
         List<String> errors = new ArrayList<>();
         for (TranslatorFactory factory :
                 List.of(
@@ -133,36 +114,8 @@ class OrtLifecycleTest {
     }
 
     @Test
-    void maxRequest_predictionThatNeededMore_isRefusedFromThenOn() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
-        long needed;
-        try (ZooModel<NDList, NDList> model = OrtModels.planned(file);
-                Predictor<NDList, NDList> predictor = model.newPredictor();
-                NDManager manager = model.getNDManager().newSubManager()) {
-            predictor.predict(OrtModels.image(manager, 32)).close();
-            predictor.predict(OrtModels.image(manager, 64)).close();
-            PlanReport.Peak peak = PlanHandle.of(model).orElseThrow().report().peak().orElseThrow();
-            assertEquals(List.of(List.of(1L, 3L, 64L, 64L)), peak.inputShapes());
-            needed = peak.predictionBytes();
-        }
-        try (ZooModel<NDList, NDList> model =
-                        OrtModels.planned(file, Map.of("memplan.maxRequest", needed - 1 + "B"));
-                Predictor<NDList, NDList> predictor = model.newPredictor();
-                NDManager manager = model.getNDManager().newSubManager()) {
-            predictor.predict(OrtModels.image(manager, 64)).close();
-            TranslateException e =
-                    assertThrows(
-                            TranslateException.class,
-                            () -> predictor.predict(OrtModels.image(manager, 64)));
-            assertInstanceOf(InputTooLargeException.class, e.getCause());
-            assertTrue(e.getMessage().contains(needed + " bytes"), e.getMessage());
-            predictor.predict(OrtModels.image(manager, 32)).close();
-        }
-    }
-
-    @Test
     void load_warmedUpAndVerified_predicts() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path file = OrtModels.classifier(folder);
         Map<String, ?> options = Map.of("memplan.warmup", "1,3,32,32", "memplan.verify", true);
         try (ZooModel<NDList, NDList> model = OrtModels.planned(file, options);
                 Predictor<NDList, NDList> predictor = model.newPredictor();
@@ -212,8 +165,8 @@ class OrtLifecycleTest {
 
     @Test
     void load_fileOfTheSameNameWithoutSuffix_servesTheOneThatWasLoaded() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
-        Path other = OrtModels.Kind.DETECTOR.write(folder);
+        Path file = OrtModels.classifier(folder);
+        Path other = OrtModels.detector(folder);
         Files.move(other, folder.resolve("CLASSIFIER"));
         try (Model model = Model.newInstance("model", "OnnxRuntime")) {
             model.load(file);

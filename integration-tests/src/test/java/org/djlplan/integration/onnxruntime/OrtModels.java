@@ -1,11 +1,9 @@
 package org.djlplan.integration.onnxruntime;
 
 import ai.djl.Model;
-import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
@@ -18,7 +16,6 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
-import java.nio.LongBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -98,114 +95,14 @@ final class OrtModels {
         return ((long[]) figures.invoke(null))[ALLOCATIONS];
     }
 
-    /** A model, and its inputs by number. */
-    enum Kind {
-        CLASSIFIER {
-            @Override
-            OnnxSketch sketch() {
-                return OnnxSketch.classifier();
-            }
-
-            @Override
-            NDList inputs(NDManager manager, int number) {
-                return images(manager, new Random(number));
-            }
-        },
-        DETECTOR {
-            @Override
-            OnnxSketch sketch() {
-                return OnnxSketch.detector();
-            }
-
-            @Override
-            NDList inputs(NDManager manager, int number) {
-                return images(manager, new Random(number));
-            }
-        },
-        ENCODER {
-            @Override
-            OnnxSketch sketch() {
-                return OnnxSketch.encoder();
-            }
-
-            @Override
-            NDList inputs(NDManager manager, int number) {
-                Random random = new Random(number);
-                Shape shape = new Shape(1 + random.nextInt(4), 1 + random.nextInt(60));
-                long[] ids = random.longs(shape.size(), 0, 1000).toArray();
-                return new NDList(manager.create(LongBuffer.wrap(ids), shape, DataType.INT64));
-            }
-        },
-        HALF {
-            @Override
-            OnnxSketch sketch() {
-                return OnnxSketch.half();
-            }
-
-            @Override
-            NDList inputs(NDManager manager, int number) {
-                return rows(manager, new Random(number));
-            }
-        },
-        QUANTIZED {
-            @Override
-            OnnxSketch sketch() {
-                return OnnxSketch.quantized();
-            }
-
-            @Override
-            NDList inputs(NDManager manager, int number) {
-                return rows(manager, new Random(number));
-            }
-        },
-        EXTERNAL {
-            @Override
-            OnnxSketch sketch() {
-                return OnnxSketch.large().withExternalData();
-            }
-
-            @Override
-            NDList inputs(NDManager manager, int number) {
-                Random random = new Random(number);
-                return new NDList(floats(manager, random, new Shape(1 + random.nextInt(8), 1024)));
-            }
-        },
-        RECURRENT {
-            @Override
-            OnnxSketch sketch() {
-                return OnnxSketch.recurrent();
-            }
-
-            @Override
-            NDList inputs(NDManager manager, int number) {
-                Random random = new Random(number);
-                return new NDList(
-                        floats(manager, random, new Shape(1, 64 + random.nextInt(512))),
-                        floats(manager, random, new Shape(1, 64)));
-            }
-        };
-
-        abstract OnnxSketch sketch();
-
-        abstract NDList inputs(NDManager manager, int number);
-
-        Path write(Path folder) throws Exception {
-            return sketch().write(folder.resolve(name() + ".onnx"));
-        }
+    /** Writes a model of convolutions, which takes images and returns ten numbers for each. */
+    static Path classifier(Path folder) throws IOException {
+        return OnnxSketch.classifier().write(folder.resolve("CLASSIFIER.onnx"));
     }
 
-    private static NDList images(NDManager manager, Random random) {
-        Shape shape =
-                new Shape(
-                        1 + random.nextInt(2),
-                        3,
-                        8L * (1 + random.nextInt(20)),
-                        8L * (1 + random.nextInt(20)));
-        return new NDList(floats(manager, random, shape));
-    }
-
-    private static NDList rows(NDManager manager, Random random) {
-        return new NDList(floats(manager, random, new Shape(1 + random.nextInt(40), 64)));
+    /** Writes a model of convolutions, which takes and returns images of any size. */
+    static Path detector(Path folder) throws IOException {
+        return OnnxSketch.detector().write(folder.resolve("DETECTOR.onnx"));
     }
 
     /** Returns an array of random elements. */
@@ -215,21 +112,6 @@ final class OrtModels {
             values[i] = random.nextFloat();
         }
         return manager.create(values, shape);
-    }
-
-    /** Predicts the inputs of a number, and returns the bytes of all outputs. */
-    static List<ByteBuffer> predict(
-            ZooModel<NDList, NDList> model,
-            Predictor<NDList, NDList> predictor,
-            Kind kind,
-            int number)
-            throws TranslateException {
-        try (NDManager manager = model.getNDManager().newSubManager()) {
-            NDList outputs = predictor.predict(kind.inputs(manager, number));
-            List<ByteBuffer> bytes = bytes(outputs);
-            outputs.close();
-            return bytes;
-        }
     }
 
     /** Copies the bytes of arrays. */

@@ -18,7 +18,7 @@ final class OrtNoMemoryProgram {
     private OrtNoMemoryProgram() {}
 
     public static void main(String[] arguments) throws Exception {
-        Path file = OrtModels.Kind.DETECTOR.write(Path.of(arguments[0]));
+        Path file = OrtModels.detector(Path.of(arguments[0]));
         List<ByteBuffer> expected;
         try (ZooModel<NDList, NDList> stock = OrtModels.stock(file)) {
             expected = predict(stock, SMALL);

@@ -1,7 +1,6 @@
 package org.djlplan.integration.onnxruntime;
 
 import ai.djl.engine.Engine;
-import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import com.sun.jna.Function;
@@ -12,6 +11,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.Permission;
 import java.util.List;
+import org.djlplan.integration.contract.EngineCase;
+import org.djlplan.integration.contract.ModelCase;
 import org.djlplan.memplan.PlanHandle;
 
 /**
@@ -45,22 +46,18 @@ final class OrtReleaseProgram {
         if (List.of(arguments).contains(NO_REFLECTION)) {
             denyReflection();
         }
-        for (OrtModels.Kind kind : OrtModels.Kind.values()) {
-            Path file = kind.write(folder);
-            try (ZooModel<NDList, NDList> stock = OrtModels.stock(file);
-                    ZooModel<NDList, NDList> planned = OrtModels.planned(file);
-                    Predictor<NDList, NDList> expected = stock.newPredictor();
-                    Predictor<NDList, NDList> predictor = planned.newPredictor()) {
+        for (ModelCase each : EngineCase.ONNX_RUNTIME.models(folder)) {
+            List<List<ByteBuffer>> expected = each.stock(INPUTS);
+            try (ZooModel<NDList, NDList> planned = each.load()) {
                 int same = 0;
                 for (int i = 0; i < INPUTS; i++) {
-                    List<ByteBuffer> wanted = OrtModels.predict(stock, expected, kind, i);
-                    same += wanted.equals(OrtModels.predict(planned, predictor, kind, i)) ? 1 : 0;
+                    same += expected.get(i).equals(each.predict(planned, i)) ? 1 : 0;
                 }
                 String reason =
                         PlanHandle.of(planned)
                                 .flatMap(plan -> plan.report().unplannedReason())
                                 .orElse("planned");
-                System.out.println(kind + ": " + same + " same, " + reason);
+                System.out.println(same + " same, " + reason);
             }
         }
     }

@@ -57,7 +57,7 @@ class OrtSessionTest {
 
     @Test
     void load_onlyEngine_createsTheSessionOnce() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path file = OrtModels.classifier(folder);
         TranslatorFactory factory =
                 new OrtModels.Removing(PlannedTranslatorFactory.wrap(new NoopTranslator()), file);
         try (ZooModel<NDList, NDList> model =
@@ -73,7 +73,7 @@ class OrtSessionTest {
 
     @Test
     void load_elsewhereAfterAQuestion_isStock() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path file = OrtModels.classifier(folder);
         assertTrue(
                 PlannedTranslatorFactory.wrap(new NoopTranslator())
                         .isSupported(NDList.class, NDList.class));
@@ -103,7 +103,7 @@ class OrtSessionTest {
 
     @Test
     void load_afterOneThatFoundNoFile_isStock() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path file = OrtModels.classifier(folder);
         OrtModels.planned(file).close();
         Path empty = Files.createDirectory(folder.resolve("empty"));
         List<Criteria<NDList, NDList>> both =
@@ -139,7 +139,7 @@ class OrtSessionTest {
 
     @Test
     void createSession_afterALoadThatFoundNoFile_usesTheEnginesAllocator() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path file = OrtModels.classifier(folder);
         OrtModels.planned(file).close();
         Path empty = Files.createDirectory(folder.resolve("empty"));
         assertThrows(IOException.class, () -> OrtModels.planned(empty).close());
@@ -149,7 +149,7 @@ class OrtSessionTest {
 
     @Test
     void load_failsOnAThreadThatEnds_leavesTheEnginesProvider() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path file = OrtModels.classifier(folder);
         OrtModels.planned(file).close();
         Thread thread =
                 new Thread(
@@ -164,7 +164,7 @@ class OrtSessionTest {
 
     @Test
     void load_afterOneThatAskedForNoEngine_isStock() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path file = OrtModels.classifier(folder);
         OrtModels.planned(file).close();
         assertThrows(IllegalStateException.class, () -> withoutDownload(file).loadModel());
         try (ZooModel<NDList, NDList> stock = OrtModels.stock(file)) {
@@ -266,7 +266,7 @@ class OrtSessionTest {
 
     /** Loads a model whose first blocks after that cannot be made. */
     private Model failing(int failures) throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path file = OrtModels.classifier(folder);
         Model model = Model.newInstance(file.getFileName().toString(), "OnnxRuntime");
         model.load(file);
         Block engines = model.getBlock();
@@ -311,7 +311,7 @@ class OrtSessionTest {
 
     @Test
     void load_managerThatTakesNothingMore_fails() throws Exception {
-        Path file = OrtModels.Kind.CLASSIFIER.write(folder);
+        Path file = OrtModels.classifier(folder);
         Model model = Model.newInstance(file.getFileName().toString(), "OnnxRuntime");
         model.load(file);
         model.getNDManager().cap();

@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import org.djlplan.integration.contract.EngineCase;
+import org.djlplan.integration.contract.ModelCase;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -67,7 +69,7 @@ class OrtSeveralModelsTest {
                         () -> {
                             try (NDManager manager = model.getNDManager().newSubManager();
                                     Predictor<NDList, NDList> predictor = model.newPredictor()) {
-                                NDList inputs = OrtModels.Kind.CLASSIFIER.inputs(manager, 1);
+                                NDList inputs = OrtModels.image(manager, 32);
                                 NDList outputs = predictor.predict(new BlockingInputs(inputs));
                                 int count = outputs.size();
                                 outputs.close();
@@ -81,12 +83,11 @@ class OrtSeveralModelsTest {
     /** A model's predictions count as large until the first one has ended. */
     @Test
     void predict_lightModelWhileLargeOnesAreBlocked_passes() throws Exception {
-        OrtModels.Kind kind = OrtModels.Kind.ENCODER;
-        try (ZooModel<NDList, NDList> light = OrtModels.planned(kind.write(folder), OPTIONS);
+        ModelCase each = EngineCase.ONNX_RUNTIME.models(folder).get(2);
+        try (ZooModel<NDList, NDList> light = each.load(OPTIONS);
                 ZooModel<NDList, NDList> large =
-                        OrtModels.planned(OrtModels.Kind.CLASSIFIER.write(folder), OPTIONS);
-                Predictor<NDList, NDList> predictor = light.newPredictor()) {
-            List<ByteBuffer> expected = OrtModels.predict(light, predictor, kind, 1);
+                        OrtModels.planned(OrtModels.classifier(folder), OPTIONS)) {
+            List<ByteBuffer> expected = each.predict(light, 1);
             List<FutureTask<Integer>> blocked = new ArrayList<>();
             for (int i = 0; i < WORKERS; i++) {
                 blocked.add(start(large));
@@ -94,14 +95,14 @@ class OrtSeveralModelsTest {
             began.await();
             blocked.add(start(large));
             for (int i = 0; i < CALLS; i++) {
-                assertEquals(expected, OrtModels.predict(light, predictor, kind, 1));
+                assertEquals(expected, each.predict(light, 1));
             }
-            for (FutureTask<Integer> each : blocked) {
-                assertFalse(each.isDone());
+            for (FutureTask<Integer> prediction : blocked) {
+                assertFalse(prediction.isDone());
             }
             release.countDown();
-            for (FutureTask<Integer> each : blocked) {
-                assertEquals(1, each.get());
+            for (FutureTask<Integer> prediction : blocked) {
+                assertEquals(1, prediction.get());
             }
         }
     }

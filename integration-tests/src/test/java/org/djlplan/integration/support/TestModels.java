@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import org.djlplan.cli.demo.MobileNetV2;
 import org.djlplan.integration.networks.BlazeFace;
 import org.djlplan.integration.networks.ElementwiseChains;
+import org.djlplan.integration.networks.FullyConvolutional;
 import org.djlplan.integration.networks.HardNetworks;
 import org.djlplan.integration.networks.Inception;
 import org.djlplan.integration.networks.LargeImages;
@@ -72,6 +73,10 @@ public final class TestModels {
     private static final Map<String, Supplier<TfLiteFile>> LARGE =
             ImmutableMap.of("large_images", () -> LargeImages.build(4));
 
+    /** The network that takes images of any size. */
+    private static final Map<String, Supplier<TfLiteFile>> ANY_SIZE =
+            ImmutableMap.of("fully_convolutional", () -> FullyConvolutional.build(8, 32));
+
     /**
      * Real models that are left out: pnet takes seconds, and the engine lacks an operator of the
      * other model.
@@ -127,7 +132,7 @@ public final class TestModels {
     /** Returns the file of a network that the project builds. */
     public static Path built(String name) {
         Supplier<TfLiteFile> network =
-                Stream.of(NETWORKS, UNEVEN, QUANTIZED, LARGE, HardNetworks.all())
+                Stream.of(NETWORKS, UNEVEN, QUANTIZED, LARGE, ANY_SIZE, HardNetworks.all())
                         .filter(networks -> networks.containsKey(name))
                         .findFirst()
                         .orElseThrow()
