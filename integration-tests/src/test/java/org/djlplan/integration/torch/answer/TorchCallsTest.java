@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.Device;
 import ai.djl.inference.Predictor;
-import ai.djl.metric.Metrics;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
@@ -221,25 +220,6 @@ class TorchCallsTest {
                 assertEquals(expected.get(seed), Torch.predict(copying, IMAGES, seed));
             }
             assertEquals(0, Torch.report(model).predictions().unplanned());
-        }
-    }
-
-    @Test
-    void setMetrics_everyPrediction_addsOurFigures() throws Exception {
-        Metrics metrics = new Metrics();
-        try (ZooModel<NDList, NDList> model = Torch.load("cnn", folder);
-                Predictor<NDList, NDList> predictor = model.newPredictor()) {
-            predictor.setMetrics(metrics);
-            for (int seed = 0; seed < ROUNDS; seed++) {
-                assertEquals(1, Torch.predict(predictor, IMAGES, seed).size());
-            }
-            assertEquals(ROUNDS, metrics.getMetric("ArenaBytes").size());
-            assertEquals(ROUNDS, metrics.getMetric("UnplannedPredictions").size());
-            assertEquals(
-                    Torch.report(model).plan().arenaBytes(),
-                    metrics.latestMetric("ArenaBytes").getValue().longValue());
-            assertTrue(metrics.hasMetric("Inference"));
-            assertEquals(0, metrics.latestMetric("UnplannedPredictions").getValue().intValue());
         }
     }
 }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
-import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,7 +15,6 @@ import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
-import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.BudgetReport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -95,28 +93,6 @@ class TorchBudgetModelsTest {
         assertEquals(expected.length, actual.length);
         for (int i = 0; i < expected.length; i++) {
             assertEquals(expected[i], actual[i], 1e-6 * largest, "value " + i);
-        }
-    }
-
-    /** A budget set in the application's code is known before DJL loads the model. */
-    @Test
-    void predict_budgetSetInCode_isSameAnswer() throws Exception {
-        Path file = Torch.copy(RealModels.TORCHSCRIPT.file("resnet18"), folder);
-        List<List<Output>> expected = Torch.stock(file, IMAGE, SEEDS);
-        Criteria<NDList, NDList> criteria =
-                Criteria.builder()
-                        .setTypes(NDList.class, NDList.class)
-                        .optEngine("PyTorch")
-                        .optModelPath(file)
-                        .optTranslatorFactory(
-                                new PlannedTranslatorFactory().with("memplan.budget", "64MB"))
-                        .build();
-        try (ZooModel<NDList, NDList> model = criteria.loadModel();
-                Predictor<NDList, NDList> predictor = model.newPredictor()) {
-            for (int seed = 0; seed < SEEDS; seed++) {
-                assertEquals(expected.get(seed), Torch.predict(predictor, IMAGE, seed));
-            }
-            assertTrue(Torch.report(model).budget().isPresent());
         }
     }
 }

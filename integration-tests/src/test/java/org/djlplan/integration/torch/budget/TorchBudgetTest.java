@@ -23,14 +23,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.ModelInputs;
@@ -195,45 +191,6 @@ class TorchBudgetTest {
     }
 
     @Test
-    void predict_otherShapes_isSameAnswer() throws Exception {
-        copyLayers();
-        try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(layers(), folder);
-                ZooModel<NDList, NDList> model =
-                        BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET))) {
-            for (int i = 0; i < 3; i++) {
-                for (long batch = 1; batch < 5; batch++) {
-                    ModelInputs inputs =
-                            ModelInputs.floats(
-                                    new Shape(batch, BlockModels.INPUT_SHAPE.get(1)).getShape());
-                    assertEquals(Torch.predict(stock, inputs, i), Torch.predict(model, inputs, i));
-                }
-            }
-        }
-    }
-
-    @Test
-    void predict_manyThreads_isSameAnswerOneAfterTheOther() throws Exception {
-        List<List<Output>> expected = copyLayers();
-        ExecutorService threads = Executors.newFixedThreadPool(4);
-        try (ZooModel<NDList, NDList> model =
-                        BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET));
-                ZooModel<NDList, NDList> other =
-                        BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET))) {
-            List<Callable<List<List<Output>>>> calls = new ArrayList<>();
-            for (int i = 0; i < 8; i++) {
-                ZooModel<NDList, NDList> either = i % 2 == 0 ? model : other;
-                calls.add(() -> answers(either));
-            }
-            for (Future<List<List<Output>>> call : threads.invokeAll(calls)) {
-                assertEquals(expected, call.get());
-            }
-        } finally {
-            threads.shutdownNow();
-        }
-        Torch.assertNoArenas();
-    }
-
-    @Test
     void setBudget_betweenPredictions_isSameAnswer() throws Exception {
         List<List<Output>> expected = copyLayers();
         try (ZooModel<NDList, NDList> model =
@@ -364,7 +321,6 @@ class TorchBudgetTest {
         List<List<Output>> expected = copyLayers();
         Torch.threads(2);
         long before = mappings();
-        ExecutorService threads = Executors.newFixedThreadPool(3);
         try (ZooModel<NDList, NDList> model =
                 criteria(
                                 new PlannedTranslatorFactory()
@@ -372,13 +328,9 @@ class TorchBudgetTest {
                                         .with("memplan.workers", workers))
                         .loadModel()) {
             assertEquals(before + 1, mappings());
-            List<Callable<List<List<Output>>>> calls = Collections.nCopies(6, () -> answers(model));
-            for (Future<List<List<Output>>> call : threads.invokeAll(calls)) {
-                assertEquals(expected, call.get());
-            }
+            Threads.all(3, thread -> List.of(answers(model), answers(model)))
+                    .forEach(both -> assertEquals(List.of(expected, expected), both));
             assertTrue(report(model).attainable(), report(model).toString());
-        } finally {
-            threads.shutdownNow();
         }
         Torch.assertNoArenas();
     }

@@ -16,8 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.djlplan.integration.contract.Threads;
@@ -147,51 +145,6 @@ class TorchWorkersTest {
                 List<Float> answers = Threads.all(4, thread -> outer.predict(1f));
                 assertEquals(List.of(12f, 12f, 12f, 12f), answers);
             }
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    /** Every waiting caller gets an output or an exception; no caller waits forever. */
-    @Test
-    void close_whileCallersWait_allCallsEnd() throws Exception {
-        CountDownLatch began = new CountDownLatch(1);
-        CountDownLatch release = new CountDownLatch(1);
-        AtomicInteger passes = new AtomicInteger();
-        UnaryOperator<NDArray> work =
-                x -> {
-                    if (passes.incrementAndGet() == 1) {
-                        began.countDown();
-                        await(release);
-                    }
-                    return x.add(1);
-                };
-        DoingModel<Float, Float> model = DoingModel.of(work, 1);
-        List<FutureTask<Object>> callers = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            callers.add(
-                    new FutureTask<>(
-                            () -> {
-                                try {
-                                    return model.predict(1f);
-                                } catch (TranslateException | IllegalStateException e) {
-                                    return "closed";
-                                }
-                            }));
-            new Thread(callers.get(i)).start();
-        }
-        began.await();
-        model.close();
-        release.countDown();
-        for (FutureTask<Object> each : callers) {
-            Object ended = each.get();
-            assertTrue(ended.equals("closed") || ended.equals(2f), ended.toString());
         }
     }
 

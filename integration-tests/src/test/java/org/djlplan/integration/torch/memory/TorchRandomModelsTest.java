@@ -13,9 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
@@ -71,25 +69,18 @@ class TorchRandomModelsTest {
         Path file = model.write(folder.resolve("random_" + seed + ".pt"));
         List<List<Request>> requests = requests(model, file, new Random(seed));
         List<Kept> kept = new ArrayList<>();
-        ExecutorService pool = Executors.newFixedThreadPool(THREADS);
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             try (ZooModel<NDList, NDList> loaded = Torch.load(Torch.copy(file, folder), Map.of())) {
                 for (int round = 0; round < ROUNDS; round++) {
-                    List<Future<List<Kept>>> threads = new ArrayList<>();
-                    for (int i = 0; i < THREADS; i++) {
-                        List<Request> own = requests.get(round * THREADS + i);
-                        threads.add(pool.submit(() -> predict(loaded, own, manager)));
-                    }
-                    for (Future<List<Kept>> each : threads) {
-                        kept.addAll(each.get());
-                    }
+                    List<List<Request>> own =
+                            requests.subList(round * THREADS, (round + 1) * THREADS);
+                    Threads.all(THREADS, thread -> predict(loaded, own.get(thread), manager))
+                            .forEach(kept::addAll);
                 }
                 assertKept(kept);
                 count(Torch.report(loaded));
             }
             assertKept(kept);
-        } finally {
-            pool.shutdown();
         }
     }
 

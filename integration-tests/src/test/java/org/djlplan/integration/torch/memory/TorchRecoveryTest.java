@@ -13,10 +13,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.training.ParameterStore;
-import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
-import ai.djl.translate.TranslatorContext;
 import ai.djl.util.PairList;
 import java.nio.file.Path;
 import java.util.List;
@@ -30,7 +28,6 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
-import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -187,60 +184,6 @@ class TorchRecoveryTest {
                             Torch.predict(actual, inputs, seed));
                 }
             }
-        }
-    }
-
-    /** Fails while the test tells it to. */
-    private static final class FailingTranslator implements NoBatchifyTranslator<NDList, NDList> {
-
-        private boolean failAtInput;
-        private boolean failAtOutput;
-
-        @Override
-        public NDList processInput(TranslatorContext context, NDList inputs) {
-            if (failAtInput) {
-                throw new IllegalStateException("told to");
-            }
-            return inputs;
-        }
-
-        @Override
-        public NDList processOutput(TranslatorContext context, NDList outputs) {
-            if (failAtOutput) {
-                throw new IllegalStateException("told to");
-            }
-            return outputs;
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void predict_translatorThrows_laterOnesArePlannedAsBefore(boolean already) throws Exception {
-        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
-        ModelInputs inputs = TorchScriptModels.named("cnn").inputSets().get(0);
-        List<List<Output>> expected = Torch.stock(file, inputs, SEEDS);
-        FailingTranslator translator = new FailingTranslator();
-        try (ZooModel<NDList, NDList> model =
-                        Torch.load(
-                                file,
-                                NDList.class,
-                                Map.of(),
-                                PlannedTranslatorFactory.wrap(translator)
-                                        .with("delegation.enabled", false));
-                Predictor<NDList, NDList> predictor = model.newPredictor()) {
-            if (already) {
-                assertRight(predictor, inputs, expected);
-            }
-            translator.failAtOutput = true;
-            assertThrows(TranslateException.class, () -> Torch.predict(predictor, inputs, 1));
-            translator.failAtInput = true;
-            assertThrows(TranslateException.class, () -> Torch.predict(predictor, inputs, 1));
-            translator.failAtOutput = false;
-            assertThrows(TranslateException.class, () -> Torch.predict(predictor, inputs, 1));
-            translator.failAtInput = false;
-            assertRight(predictor, inputs, expected);
-            PlanReport report = Torch.report(model);
-            assertEquals(0, report.predictions().unplanned(), report.toString());
         }
     }
 }

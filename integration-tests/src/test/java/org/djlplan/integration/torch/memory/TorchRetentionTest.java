@@ -25,14 +25,10 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchProbe;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.internal.runtime.ArenaPool;
-import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that an array returned to the user never lies in memory that a later prediction uses. */
 @OnEveryDjlWhenLong
@@ -60,35 +56,6 @@ class TorchRetentionTest {
                 PlannedTranslatorFactory.wrap(new InsideTranslator()));
     }
 
-    @ParameterizedTest
-    @CsvSource({"tuple_outputs, 100", "view_output, 100", "same_twice, 800", "lstm, 200"})
-    void predict_outputsReadInsideThenRetained_keepTheirBytes(String name, int batch)
-            throws Exception {
-        // So large that outputs are not left to the engine from the beginning.
-        ModelInputs inputs = TorchScriptModels.named(name).inputSets().get(0).ofBatch(batch);
-        try (ZooModel<NDList, String> model = loadInside(name);
-                Predictor<NDList, String> inside = model.newPredictor();
-                Predictor<NDList, NDList> bare = model.newPredictor(new BareTranslator());
-                NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            List<String> expected = new ArrayList<>();
-            for (int seed = 0; seed < RETAINED; seed++) {
-                expected.add(inside.predict(inputs.create(manager, seed)));
-            }
-            List<NDList> retained = new ArrayList<>();
-            for (int seed = 0; seed < RETAINED; seed++) {
-                retained.add(bare.predict(inputs.create(manager, seed)));
-                assertTrue(ArenaPool.shared().metric().arenas() <= 1);
-            }
-            for (int seed = 0; seed < RETAINED; seed++) {
-                assertEquals(expected.get(seed), Output.copyOf(retained.get(seed)).toString());
-                assertEquals(expected.get(seed), inside.predict(inputs.create(manager, seed)));
-            }
-            PlanReport report = Torch.report(model);
-            assertEquals(0, report.predictions().unplanned());
-            assertEquals(0, report.predictions().unplannedAllocations());
-        }
-    }
-
     @Test
     void close_outputsInAnyOrderByAnotherThread_doesNotDisturbPredictions() throws Exception {
         ModelInputs inputs = TorchScriptModels.named("tuple_outputs").inputSets().get(0);
@@ -113,33 +80,6 @@ class TorchRetentionTest {
                 closing.get(30, TimeUnit.SECONDS);
             }
         }
-    }
-
-    @Test
-    void close_modelAndPredictorWhileOutputsAreHeld_outputsStayAndAreFreedLater() throws Exception {
-        ModelInputs inputs = TorchScriptModels.named("tuple_outputs").inputSets().get(0);
-        NDManager manager = NDManager.newBaseManager("PyTorch");
-        ZooModel<NDList, String> model = loadInside("tuple_outputs");
-        Predictor<NDList, String> inside = model.newPredictor();
-        Predictor<NDList, NDList> bare = model.newPredictor(new BareTranslator());
-        String expected = inside.predict(inputs.create(manager, 1));
-        // Keeps one output that lies in an arena although its plan did not expect that, and one
-        // that does not.
-        NDList inArena = bare.predict(inputs.create(manager, 1));
-        NDList outside = bare.predict(inputs.create(manager, 1));
-        bare.close();
-        inside.close();
-        model.close();
-        model.close();
-        try (ZooModel<NDList, NDList> other = Torch.load("cnn", folder)) {
-            ModelInputs images = TorchScriptModels.named("cnn").inputSets().get(0);
-            for (int seed = 0; seed < 3; seed++) {
-                assertEquals(1, Torch.predict(other, images, seed).size());
-            }
-            assertEquals(expected, Output.copyOf(inArena).toString());
-            assertEquals(expected, Output.copyOf(outside).toString());
-        }
-        manager.close();
     }
 
     /** The outputs are tiny; six of them stay, each in an arena of 48 MB. */

@@ -10,9 +10,7 @@ import ai.djl.repository.zoo.ZooModel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
@@ -133,7 +131,6 @@ class TorchVariableShapesTest {
 
     @Test
     void predict_largeInputsOnManyThreads_haveAnArenaForEachThatRuns() throws Exception {
-        ExecutorService pool = Executors.newFixedThreadPool(THREADS);
         try (ZooModel<NDList, NDList> stock = TorchScriptModels.named("cnn").loadStock();
                 ZooModel<NDList, NDList> model = Torch.load("cnn", folder)) {
             try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
@@ -143,24 +140,15 @@ class TorchVariableShapesTest {
                 assertEquals(1, Torch.predict(predictor, square(LARGE_SIDE), 0).size());
             }
             assertEquals(1, ArenaPool.shared().metric().arenas());
-            List<Future<?>> all = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                int first = LARGE_SIDE - EACH * (i + 1);
-                all.add(
-                        pool.submit(
-                                () -> {
-                                    compareLarge(stock, model, first);
-                                    return null;
-                                }));
-            }
-            for (Future<?> each : all) {
-                each.get();
-            }
+            Threads.all(
+                    THREADS,
+                    thread -> {
+                        compareLarge(stock, model, LARGE_SIDE - EACH * (thread + 1));
+                        return true;
+                    });
             assertTrue(
                     ArenaPool.shared().metric().arenas()
                             <= Runtime.getRuntime().availableProcessors());
-        } finally {
-            pool.shutdown();
         }
     }
 

@@ -1,14 +1,10 @@
 package org.djlplan.integration.torch.options;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
-import ai.djl.training.ParameterStore;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,31 +50,6 @@ class TorchOptionsTest {
             answers.add(Torch.predict(model, inputs, seed));
         }
         return answers;
-    }
-
-    @Test
-    void enabled_false_leavesTheBlockAndKeepsNoPlan() throws Exception {
-        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
-        try (ZooModel<NDList, NDList> stock = Torch.loadStock(file);
-                ZooModel<NDList, NDList> model =
-                        Torch.load(file, Map.of("memplan.enabled", false))) {
-            assertEquals(stock.getBlock().getClass(), model.getBlock().getClass());
-            assertEquals(answers(stock, IMAGES), answers(model, IMAGES));
-            assertTrue(PlanReport.of(model).isEmpty());
-        }
-        assertTrue(Files.notExists(file.resolveSibling(".djlplan")));
-    }
-
-    @Test
-    void key_unknown_isAnErrorThatNamesTheNearest() throws Exception {
-        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
-        Exception refused =
-                assertThrows(
-                        IllegalArgumentException.class,
-                        () -> Torch.load(file, Map.of("memplan.worker", true)));
-        String reason = refused.getMessage();
-        assertTrue(reason.contains("memplan.worker;"), reason);
-        assertTrue(reason.endsWith("memplan.workers"), reason);
     }
 
     @ParameterizedTest
@@ -159,27 +130,6 @@ class TorchOptionsTest {
             assertEquals(List.of(), log.ours("WARN"));
             assertEquals(answers(stock, BlockModels.INPUTS), answers(model, BlockModels.INPUTS));
             assertEquals(0, Torch.report(model).predictions().unplanned());
-        }
-    }
-
-    /** Evaluation and users' own loops call forward passes without a predictor. */
-    @Test
-    void forward_withoutPredictor_isStockAndCounted() throws Exception {
-        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
-        List<List<Output>> expected = Torch.stock(file, IMAGES, SEEDS);
-        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of())) {
-            for (int seed = 0; seed < SEEDS; seed++) {
-                try (NDManager manager = model.getNDManager().newSubManager()) {
-                    NDList outputs =
-                            model.getBlock()
-                                    .forward(
-                                            new ParameterStore(manager, false),
-                                            IMAGES.create(manager, seed),
-                                            false);
-                    assertEquals(expected.get(seed), Output.copyOf(outputs));
-                }
-            }
-            assertEquals(SEEDS, Torch.report(model).predictions().unplanned());
         }
     }
 }
