@@ -25,9 +25,6 @@ import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import ai.djl.translate.TranslatorFactory;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +44,6 @@ class CurrentDjlTest {
     private static final float[] VALUES = {1, -2, 3, 0.5f};
     private static final int HIDDEN = 7;
     private static final int OUTPUTS = 3;
-    private static final int PREDICTIONS = 6;
 
     @TempDir Path folder;
 
@@ -105,33 +101,6 @@ class CurrentDjlTest {
             assertEquals(OUTPUTS, predict(model).length);
             assertTrue(PlanReport.of(model).isEmpty());
         }
-    }
-
-    @Test
-    void load_ourFactory_plansAndGivesTheSameBytes() throws Exception {
-        PrintStream before = System.err;
-        ByteArrayOutputStream log = new ByteArrayOutputStream();
-        System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
-        try (ZooModel<NDList, NDList> stock = load(NDList.class, NDList.class, Optional.empty());
-                ZooModel<NDList, NDList> planned =
-                        load(
-                                NDList.class,
-                                NDList.class,
-                                Optional.of(new PlannedTranslatorFactory()))) {
-            for (int i = 0; i < PREDICTIONS; i++) {
-                assertArrayEquals(predict(stock), predict(planned));
-            }
-            assertInstanceOf(SequentialBlock.class, planned.getBlock());
-            PlanReport report = PlanReport.of(planned).orElseThrow();
-            assertTrue(report.planned());
-            assertEquals("PyTorch", report.engine());
-            assertEquals(PREDICTIONS, report.predictions().total());
-            assertTrue(report.predictions().unplanned() < PREDICTIONS, report.toString());
-        } finally {
-            System.setErr(before);
-        }
-        String written = log.toString(StandardCharsets.UTF_8);
-        assertFalse(written.contains("] WARN org.djlplan."), written);
     }
 
     @Test

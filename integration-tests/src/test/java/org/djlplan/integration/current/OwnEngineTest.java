@@ -31,9 +31,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.djlplan.integration.networks.OddModels;
@@ -52,7 +49,6 @@ class OwnEngineTest {
 
     private static final int PREDICTIONS = 4;
     private static final int DAMAGED = 200;
-    private static final int THREADS = 8;
 
     @TempDir Path folder;
 
@@ -236,20 +232,6 @@ class OwnEngineTest {
     }
 
     @Test
-    void load_planDisabled_isThePlainEngine() throws Exception {
-        Path file = TestModels.built("chains");
-        try (ZooModel<NDList, NDList> model =
-                criteria(file)
-                        .optTranslatorFactory(
-                                new PlannedTranslatorFactory().with("memplan.enabled", false))
-                        .build()
-                        .loadModel()) {
-            assertEquals(predict(criteria(file)), predict(model));
-            assertTrue(PlanReport.of(model).isEmpty());
-        }
-    }
-
-    @Test
     void load_noFile_saysWhereItLooked() {
         IOException e = assertThrows(FileNotFoundException.class, () -> load(folder));
         assertTrue(e.toString().contains(folder.getFileName().toString()), e::toString);
@@ -322,24 +304,6 @@ class OwnEngineTest {
                 assertEquals(new Shape(repeats[0], 16L * repeats[1]), output.getShape());
                 assertEquals((float) Math.tanh(1), output.toFloatArray()[0], 1e-6f);
             }
-        }
-    }
-
-    @Test
-    void predict_manyThreads_eachGetsItsOwnAnswer() throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        try (ZooModel<NDList, NDList> model =
-                criteria(TestModels.built("chains")).build().loadModel()) {
-            List<ByteBuffer> expected = predict(model);
-            List<Future<List<ByteBuffer>>> answers = new ArrayList<>();
-            for (int i = 0; i < THREADS * PREDICTIONS; i++) {
-                answers.add(threads.submit(() -> predict(model)));
-            }
-            for (Future<List<ByteBuffer>> answer : answers) {
-                assertEquals(expected, answer.get());
-            }
-        } finally {
-            threads.shutdown();
         }
     }
 

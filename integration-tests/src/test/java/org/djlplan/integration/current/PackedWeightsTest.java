@@ -9,17 +9,14 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.Delegated;
 import org.djlplan.integration.support.NeedsModels;
@@ -126,29 +123,15 @@ class PackedWeightsTest {
     private static void runAtOnce(
             ServedModel model, List<ByteBuffer> inputs, Consumer<List<ByteBuffer>> check)
             throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        try {
-            List<Future<?>> running = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                running.add(
-                        threads.submit(
-                                () -> {
-                                    int run = 0;
-                                    while (run < RUNS || !isWithInterpreters(model)) {
-                                        run++;
-                                        List<ByteBuffer> copies =
-                                                inputs.stream().map(ByteBuffer::duplicate).toList();
-                                        check.accept(run(model, copies));
-                                    }
-                                    return null;
-                                }));
-            }
-            for (Future<?> each : running) {
-                each.get();
-            }
-        } finally {
-            threads.shutdown();
-        }
+        Threads.all(
+                THREADS,
+                thread -> {
+                    for (int run = 0; run < RUNS || !isWithInterpreters(model); run++) {
+                        check.accept(
+                                run(model, inputs.stream().map(ByteBuffer::duplicate).toList()));
+                    }
+                    return true;
+                });
     }
 
     /**

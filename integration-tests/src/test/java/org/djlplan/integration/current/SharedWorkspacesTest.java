@@ -11,10 +11,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.Delegated;
@@ -156,24 +154,14 @@ class SharedWorkspacesTest {
 
         /** Runs each model on a thread of its own, repeatedly. */
         void runAtOnce() throws Exception {
-            ExecutorService threads = Executors.newFixedThreadPool(models.size());
-            try {
-                List<Future<?>> running = new ArrayList<>();
-                for (Expected model : models) {
-                    running.add(
-                            threads.submit(
-                                    () -> {
-                                        for (int run = 0; run < RUNS_AT_ONCE; run++) {
-                                            model.check(run);
-                                        }
-                                    }));
-                }
-                for (Future<?> each : running) {
-                    each.get();
-                }
-            } finally {
-                threads.shutdown();
-            }
+            Threads.all(
+                    models.size(),
+                    thread -> {
+                        for (int run = 0; run < RUNS_AT_ONCE; run++) {
+                            models.get(thread).check(run);
+                        }
+                        return true;
+                    });
         }
 
         @Override

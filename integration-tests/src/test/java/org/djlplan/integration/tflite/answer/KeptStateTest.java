@@ -10,11 +10,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.IntStream;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.support.Delegated;
 import org.djlplan.integration.support.Freed;
@@ -128,21 +125,14 @@ class KeptStateTest {
                 expected.add(firstNumber(stock.run(ones())));
             }
         }
-        Callable<List<Float>> calls =
-                () ->
-                        IntStream.range(0, PREDICTIONS_OF_EACH)
-                                .mapToObj(i -> firstNumber(data(prediction.run(ones()))))
-                                .toList();
         List<Float> sums = new ArrayList<>();
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        try {
-            for (Future<List<Float>> each :
-                    threads.invokeAll(Collections.nCopies(THREADS, calls))) {
-                sums.addAll(each.get());
-            }
-        } finally {
-            threads.shutdownNow();
-        }
+        Threads.all(
+                        THREADS,
+                        thread ->
+                                IntStream.range(0, PREDICTIONS_OF_EACH)
+                                        .mapToObj(i -> firstNumber(data(prediction.run(ones()))))
+                                        .toList())
+                .forEach(sums::addAll);
         Collections.sort(sums);
         assertEquals(expected, sums);
     }

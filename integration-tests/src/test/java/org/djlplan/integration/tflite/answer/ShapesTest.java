@@ -1,38 +1,28 @@
 package org.djlplan.integration.tflite.answer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
-import ai.djl.translate.TranslateException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.Stream;
-import org.djlplan.cli.demo.Activation;
-import org.djlplan.cli.demo.LayerOutput;
-import org.djlplan.cli.demo.NetworkBuilder;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
-import org.djlplan.memplan.errors.InputTooLargeException;
-import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -43,8 +33,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 @OnEveryDjl
 class ShapesTest {
 
-    @TempDir static Path folder;
-
     static Stream<Arguments> realModels() {
         return Stream.of(
                 Arguments.of(
@@ -53,24 +41,6 @@ class ShapesTest {
                 Arguments.of(
                         RealModels.TFLITE.file("hand_landmark_lite"),
                         List.of(List.of(2, 224, 224, 3))));
-    }
-
-    private static Path fullyConvolutional() throws Exception {
-        NetworkBuilder network = new NetworkBuilder("fully convolutional", 1);
-        LayerOutput x = network.input("input", 1, 32, 32, 3);
-        x = network.conv2d(x, 8, 3, 2, Activation.RELU);
-        LayerOutput y = network.unary("HARD_SWISH", network.conv2d(x, 8, 3, 1, Activation.NONE));
-        y = network.add(x, y, Activation.RELU);
-        Path file = folder.resolve("fully_convolutional.tflite");
-        TfLiteWriter.write(
-                network.output(network.conv2d(y, 4, 1, 1, Activation.NONE)).build(), file);
-        return file;
-    }
-
-    @Test
-    void predict_otherShapes_givesTheBytesOfABareInterpreterOfThatShape() throws Exception {
-        assertPlannedForEach(
-                fullyConvolutional(), List.of(List.of(1, 48, 80, 3), List.of(1, 96, 32, 3)));
     }
 
     @NeedsModels(RealModels.TFLITE)
@@ -105,47 +75,20 @@ class ShapesTest {
     }
 
     @Test
-    void maxRequest_shapeThatNeededMore_isRefusedFromThenOn() throws Exception {
-        Path file = fullyConvolutional();
-        List<Integer> large = List.of(1, 96, 96, 3);
-        long needed;
-        try (ZooModel<NDList, NDList> model = Planned.load(file, Map.of("memplan.threads", 1))) {
-            assertSameAsStock(model, file, Optional.of(large), 0);
-            assertSameAsStock(model, file, Optional.empty(), 0);
-            PlanReport.Peak peak = PlanReport.of(model).orElseThrow().peak().orElseThrow();
-            assertEquals(List.of(List.of(1L, 96L, 96L, 3L)), peak.inputShapes());
-            needed = peak.predictionBytes();
-        }
-        try (ZooModel<NDList, NDList> model =
-                Planned.load(
-                        file,
-                        Map.of("memplan.threads", 1, "memplan.maxRequest", needed - 1 + "B"))) {
-            assertSameAsStock(model, file, Optional.of(large), 0);
-            TranslateException refused =
-                    assertThrows(
-                            TranslateException.class,
-                            () -> assertSameAsStock(model, file, Optional.of(large), 1));
-            assertInstanceOf(InputTooLargeException.class, refused.getCause());
-            assertTrue(
-                    refused.getMessage()
-                            .endsWith(
-                                    "(1, 96, 96, 3) needed %d bytes, and memplan.maxRequest is %d"
-                                            .formatted(needed, needed - 1)),
-                    refused.getMessage());
-            assertSameAsStock(model, file, Optional.empty(), 2);
-        }
-    }
-
-    @Test
-    void predict_moreShapesThanInterpreters_staysRight() throws Exception {
-        Path file = fullyConvolutional();
+    void predict_moreShapesThanInterpretersAndPlans_staysPlannedAndRight() throws Exception {
+        Path file = TestModels.built("fully_convolutional");
         try (ZooModel<NDList, NDList> model =
                 Planned.load(file, Map.of("memplan.threads", 1, "memplan.workers", 1))) {
-            for (int size = 16; size < 96; size += 8) {
-                assertSameAsStock(model, file, Optional.of(List.of(1, size, 48, 3)), size);
-                assertSameAsStock(model, file, Optional.empty(), size);
+            for (int i = 0; i < 150; i++) {
+                List<Integer> shape = List.of(1, 8 + i % 10, 8 + i / 10, 3);
+                assertSameAsStock(model, file, Optional.of(shape), i);
+                assertSameAsStock(model, file, Optional.empty(), i);
             }
-            assertEquals(1, PlanReport.of(model).orElseThrow().interpreters().size());
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            assertEquals(300, report.predictions().total());
+            assertEquals(0, report.predictions().unplanned());
+            assertEquals(1, report.interpreters().size());
+            assertEquals(1, ArenaPool.shared().metric().arenas());
         }
     }
 
@@ -156,7 +99,7 @@ class ShapesTest {
     @Test
     void predict_largeShapesBetweenManySmallOnes_staysRightWhileMemoryIsGivenBack()
             throws Exception {
-        Path file = fullyConvolutional();
+        Path file = TestModels.built("fully_convolutional");
         List<List<Integer>> shapes =
                 List.of(List.of(1, 400, 400, 3), List.of(1, 16, 16, 3), List.of(1, 24, 16, 3));
         List<List<ByteBuffer>> inputs = new ArrayList<>();
@@ -170,26 +113,18 @@ class ShapesTest {
         }
         try (ZooModel<NDList, NDList> model =
                 Planned.load(file, Map.of("memplan.threads", 1, "memplan.workers", 2))) {
-            Callable<Integer> caller =
-                    () -> {
-                        int wrong = 0;
+            Threads.all(
+                    3,
+                    thread -> {
                         for (int i = 0; i < 1500; i++) {
                             int which = i % 75 < 2 ? 0 : 1 + i % 2;
-                            List<ByteBuffer> outputs =
+                            assertEquals(
+                                    expected.get(which),
                                     Planned.predict(
-                                            model, inputs.get(which), List.of(shapes.get(which)));
-                            wrong += outputs.equals(expected.get(which)) ? 0 : 1;
+                                            model, inputs.get(which), List.of(shapes.get(which))));
                         }
-                        return wrong;
-                    };
-            ExecutorService pool = Executors.newFixedThreadPool(3);
-            try {
-                for (Future<Integer> wrong : pool.invokeAll(List.of(caller, caller, caller))) {
-                    assertEquals(0, wrong.get());
-                }
-            } finally {
-                pool.shutdownNow();
-            }
+                        return true;
+                    });
         }
     }
 

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.Model;
 import ai.djl.engine.Engine;
 import ai.djl.inference.Predictor;
-import ai.djl.metric.Metrics;
 import ai.djl.modality.Classifications;
 import ai.djl.modality.cv.Image;
 import ai.djl.modality.cv.ImageFactory;
@@ -18,7 +17,6 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
-import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import ai.djl.translate.TranslatorFactory;
@@ -147,21 +145,6 @@ class TypedTranslatorTest {
         }
     }
 
-    /** Passes the array to the model without adding a batch dimension. */
-    private static final class AsItIs implements NoBatchifyTranslator<Float, Float> {
-
-        @Override
-        public NDList processInput(TranslatorContext context, Float input) {
-            NDArray image = context.getNDManager().create(new Shape(1, 128, 128, 3));
-            return new NDList(image.add(input));
-        }
-
-        @Override
-        public Float processOutput(TranslatorContext context, NDList list) {
-            return list.head().toFloatArray()[0];
-        }
-    }
-
     private static Float predict(Criteria.Builder<Float, Float> criteria) throws Exception {
         try (ZooModel<Float, Float> model = criteria.build().loadModel();
                 Predictor<Float, Float> predictor = model.newPredictor()) {
@@ -189,46 +172,9 @@ class TypedTranslatorTest {
     }
 
     @Test
-    void predict_translatorWithoutBatchifier_givesTheResultOfStock() throws Exception {
-        Float expected = predict(numbers().optTranslator(new AsItIs()));
-        assertEquals(
-                expected,
-                predict(
-                        numbers()
-                                .optTranslatorFactory(
-                                        PlannedTranslatorFactory.wrap(new AsItIs()))));
-    }
-
-    @Test
     void wrap_planned_isThatOne() {
         PlannedTranslatorFactory once = PlannedTranslatorFactory.wrap(new Summing());
         assertEquals(once, PlannedTranslatorFactory.wrap(once));
-    }
-
-    @Test
-    void metrics_afterPredictions_holdTheReportsFigures() throws Exception {
-        try (ZooModel<Float, Float> model =
-                        numbers()
-                                .optTranslatorFactory(PlannedTranslatorFactory.wrap(new Summing()))
-                                .build()
-                                .loadModel();
-                Predictor<Float, Float> predictor = model.newPredictor()) {
-            Metrics metrics = new Metrics();
-            predictor.setMetrics(metrics);
-            for (int i = 0; i < 3; i++) {
-                Float unused = predictor.predict((float) i);
-            }
-            PlanReport report = PlanReport.of(model).orElseThrow();
-            assertMetric(metrics, "ArenaBytes", report.plan().arenaBytes());
-            assertMetric(metrics, "InputOutputBytes", report.plan().inputOutputBytes());
-            assertMetric(metrics, "UnplannedPredictions", 0);
-            assertEquals(3, metrics.getMetric("Inference").size());
-        }
-    }
-
-    private static void assertMetric(Metrics metrics, String name, long value) {
-        assertEquals(3, metrics.getMetric(name).size(), name);
-        metrics.getMetric(name).forEach(m -> assertEquals(value, m.getValue().longValue(), name));
     }
 
     @Test

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.djlplan.integration.support.BudgetModels;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.tflite.budget.Budgeted.Answers;
 import org.djlplan.memplan.report.BudgetReport;
@@ -31,7 +32,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Tests that a model in a budget gives the bytes of the stock engine with the same number of
  * threads.
  */
-public class BudgetAnswerTest {
+@OnEveryDjlWhenLong
+class BudgetAnswerTest {
 
     private static final int INPUTS = 3;
 

@@ -11,6 +11,7 @@ import java.util.Optional;
 import org.djlplan.integration.budget.Contestant;
 import org.djlplan.integration.budget.ContestantProcess;
 import org.djlplan.integration.support.BudgetModels;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,8 +21,9 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Tests that a process keeps its budget. Peak memory is measured from outside and includes pages of
  * files. The peak of a process that has run small models in the same way is subtracted.
  */
+@OnEveryDjl
 @Tag("long")
-public class BudgetHeldTest {
+class BudgetHeldTest {
 
     private static final double TOLERANCE = 1.05;
 

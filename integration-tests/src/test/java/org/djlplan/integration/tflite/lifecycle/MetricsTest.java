@@ -12,14 +12,10 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.stream.Stream;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
@@ -136,39 +132,20 @@ class MetricsTest {
         new PoolMetrics().bindTo(registry);
         double before = interpreterWaits(registry);
         try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of("memplan.workers", "1"))) {
-            predict(model, 1);
-            assertTrue(gauge(registry, "djlplan.arenas") > 0);
-            assertEquals(
-                    PlannedModels.pools().arenas().bytes(),
-                    gauge(registry, "djlplan.arenas.bytes"));
             predictAtOnce(model, MODEL, 4, 50);
             assertTrue(interpreterWaits(registry) > before);
             assertTrue(PlannedModels.pools().waits().nanos() > 0);
-            assertEquals(0, gauge(registry, "djlplan.workers.busy"));
-            assertEquals(0, gauge(registry, "djlplan.workers.waiting"));
         }
     }
 
     private static void predictAtOnce(
             ZooModel<NDList, NDList> model, Path file, int threads, int times) throws Exception {
-        ExecutorService pool = Executors.newFixedThreadPool(threads);
-        CountDownLatch start = new CountDownLatch(threads);
-        List<Future<Object>> all =
-                Stream.generate(
-                                () ->
-                                        pool.submit(
-                                                () -> {
-                                                    start.countDown();
-                                                    start.await();
-                                                    predict(model, file, times);
-                                                    return null;
-                                                }))
-                        .limit(threads)
-                        .toList();
-        for (Future<Object> each : all) {
-            each.get();
-        }
-        pool.shutdown();
+        Threads.all(
+                threads,
+                thread -> {
+                    predict(model, file, times);
+                    return true;
+                });
     }
 
     @Test

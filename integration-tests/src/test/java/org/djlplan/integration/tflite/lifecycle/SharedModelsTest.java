@@ -76,17 +76,6 @@ class SharedModelsTest {
     }
 
     @Test
-    void get_afterAllAreClosed_loadsAgain() throws Exception {
-        ZooModel<NDList, NDList> first = models.get("m", criteria(file));
-        first.close();
-        Freed.assertEverything();
-        try (ZooModel<NDList, NDList> again = models.get("m", criteria(file))) {
-            assertNotSame(first.getWrappedModel(), again.getWrappedModel());
-            predict(again, 2);
-        }
-    }
-
-    @Test
     void get_soonAfterTheLastWasClosed_isTheSameModel() throws Exception {
         SharedModels patient = new SharedModels(Duration.ofSeconds(2));
         ZooModel<NDList, NDList> first = patient.get("m", criteria(file));

@@ -103,20 +103,6 @@ class OptionsTest {
         }
     }
 
-    @Test
-    void load_disabled_leavesTheEnginesOwnBlock() throws Exception {
-        try (LogCapture log = LogCapture.echoing();
-                ZooModel<NDList, NDList> model =
-                        Planned.load(FILE, Map.of("memplan.enabled", false));
-                ZooModel<NDList, NDList> stock = Planned.loadStock(FILE)) {
-            assertEquals(stock.getBlock().getClass(), model.getBlock().getClass());
-            assertTrue(PlanReport.of(model).isEmpty());
-            predictAsStock(model);
-            assertEquals(List.of(), log.ours("INFO"));
-            assertEquals(List.of(), log.ours("WARN"));
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void load_delegationEnabledOrNot_plans(boolean enabled) throws Exception {
