@@ -14,9 +14,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.djlplan.cli.demo.Activation;
-import org.djlplan.cli.demo.LayerOutput;
-import org.djlplan.cli.demo.NetworkBuilder;
+import org.djlplan.integration.networks.FullyConvolutional;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
@@ -66,14 +64,8 @@ class DelegatedShapesTest {
     }
 
     private static Path network(String name, int size) throws Exception {
-        NetworkBuilder network = new NetworkBuilder(name, 1);
-        LayerOutput x = network.input("input", 1, size, size, 3);
-        x = network.conv2d(x, 16, 3, 2, Activation.RELU);
-        LayerOutput y = network.unary("HARD_SWISH", network.conv2d(x, 16, 3, 1, Activation.NONE));
-        y = network.add(x, network.conv2d(y, 16, 3, 1, Activation.NONE), Activation.RELU);
         Path file = folder.resolve(name + ".tflite");
-        TfLiteWriter.write(
-                network.output(network.conv2d(y, 4, 1, 1, Activation.NONE)).build(), file);
+        TfLiteWriter.write(FullyConvolutional.build(16, size), file);
         return file;
     }
 

@@ -5,15 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
@@ -75,7 +72,6 @@ class GovernedThreadsTest {
         SortedSet<Integer> operators = FixedChoice.operators(FILE, Delegates.XNNPACK);
         Candidate two = new Candidate(operators, 2);
         Candidate one = new Candidate(operators.headSet(operators.last()), 1);
-        ExecutorService threads = Executors.newFixedThreadPool(4);
         try (StockInterpreter stock = new StockInterpreter(FILE, 1);
                 ServedModel runtime = open(choice(two, one))) {
             Inputs inputs = new Inputs(stock.randomInputs(1), stock.shapes());
@@ -92,25 +88,16 @@ class GovernedThreadsTest {
             do {
                 assertTrue(answers.contains(predict(runtime, inputs)));
             } while (System.nanoTime() < end);
-            List<Future<Integer>> predictions = new ArrayList<>();
-            for (int i = 0; i < 4; i++) {
-                predictions.add(
-                        threads.submit(
-                                () -> {
-                                    int count = 0;
-                                    for (; count < 50; count++) {
-                                        assertTrue(answers.contains(predict(runtime, inputs)));
-                                    }
-                                    return count;
-                                }));
-            }
-            for (Future<Integer> each : predictions) {
-                assertEquals(50, each.get());
-            }
+            Threads.all(
+                    4,
+                    thread -> {
+                        for (int i = 0; i < 50; i++) {
+                            assertTrue(answers.contains(predict(runtime, inputs)));
+                        }
+                        return true;
+                    });
             assertTrue(runtime.report().interpreters().size() <= interpreters() + 1);
             assertEquals(0, runtime.report().predictions().unplanned());
-        } finally {
-            threads.shutdown();
         }
     }
 
@@ -121,28 +108,19 @@ class GovernedThreadsTest {
     @Test
     void run_numberOfTheUser_neverChanges() throws Exception {
         Candidate two = new Candidate(FixedChoice.operators(FILE, Delegates.XNNPACK), 2);
-        ExecutorService threads = Executors.newFixedThreadPool(2);
         try (StockInterpreter stock = new StockInterpreter(FILE, 1);
                 ServedModel runtime = open(choice(two))) {
             Inputs inputs = new Inputs(stock.randomInputs(1), stock.shapes());
             List<ByteBuffer> expected = alone(two, inputs);
-            List<Future<Boolean>> predictions = new ArrayList<>();
-            for (int i = 0; i < 2; i++) {
-                predictions.add(
-                        threads.submit(
-                                () -> {
-                                    for (int j = 0; j < 20; j++) {
-                                        assertEquals(expected, predict(runtime, inputs));
-                                        assertEquals(2, threads(runtime));
-                                    }
-                                    return true;
-                                }));
-            }
-            for (Future<Boolean> each : predictions) {
-                assertTrue(each.get());
-            }
-        } finally {
-            threads.shutdown();
+            Threads.all(
+                    2,
+                    thread -> {
+                        for (int i = 0; i < 20; i++) {
+                            assertEquals(expected, predict(runtime, inputs));
+                            assertEquals(2, threads(runtime));
+                        }
+                        return true;
+                    });
         }
     }
 

@@ -24,11 +24,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
@@ -298,26 +296,18 @@ class TextTasksTest {
     void embed_manyThreads_answersAsStock() throws Exception {
         Path file = files("text_states");
         TranslatorFactory factory = new TextEmbeddingTranslatorFactory();
-        ExecutorService pool = Executors.newFixedThreadPool(THREADS);
         try (ZooModel<String, float[]> stock = load(file, String.class, float[].class, factory);
                 ZooModel<String, float[]> model =
                         load(file, String.class, float[].class, planned(factory))) {
             List<String> expected = oneByOne(stock, texts(), Arrays::toString);
-            List<Future<List<String>>> answers = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                answers.add(
-                        pool.submit(
-                                () -> {
-                                    Torch.threads(1);
-                                    return oneByOne(model, texts(), Arrays::toString);
-                                }));
-            }
-            for (Future<List<String>> answer : answers) {
-                assertEquals(expected, answer.get());
-            }
+            Threads.all(
+                            THREADS,
+                            thread -> {
+                                Torch.threads(1);
+                                return oneByOne(model, texts(), Arrays::toString);
+                            })
+                    .forEach(answers -> assertEquals(expected, answers));
             assertPlanned(model, THREADS * 2 * TEXTS);
-        } finally {
-            pool.shutdown();
         }
     }
 
