@@ -96,26 +96,6 @@ class BudgetDivisionTest {
     }
 
     @Test
-    void spread_afterOneLeft_givesAllToTheOther() {
-        Fake one = member(500_000, 1000);
-        Fake other = member(500_000, 1000);
-        division.remove(other);
-        spreadQuietly();
-        assertEquals(WHOLE, one.bytes);
-        assertEquals(List.of(one), division.members());
-    }
-
-    @Test
-    void spread_memberWithoutLimit_getsItsShare() {
-        Fake one = member(WHOLE / 2, 1000);
-        Fake other = member(WHOLE / 2, 1000);
-        one.bytes = BudgetReport.UNLIMITED;
-        spreadQuietly();
-        assertEquals(WHOLE / 2, one.bytes);
-        assertEquals(WHOLE / 2, other.bytes);
-    }
-
-    @Test
     void spread_memberWasSetDirectly_getsItsShareAgain() throws Exception {
         Fake one = member(WHOLE, 1000);
         one.setBudget(5000);

@@ -12,18 +12,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.report.PoolReport;
@@ -75,55 +68,11 @@ class GateTest {
                                 || thread.getState() == Thread.State.WAITING);
     }
 
-    /**
-     * Runs a pass on each of some threads, which stay alive, so that they keep their seats. An
-     * element is null if a worker ran the thread's pass.
-     */
-    private List<Thread> whereOnPool(Places places, int threads) throws Exception {
-        ExecutorService pool = Executors.newFixedThreadPool(threads);
-        CountDownLatch all = new CountDownLatch(threads);
-        try {
-            List<Future<Boolean>> ran = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
-                ran.add(
-                        pool.submit(
-                                () -> {
-                                    all.countDown();
-                                    all.await();
-                                    return where(places) == Thread.currentThread();
-                                }));
-            }
-            List<Thread> found = new ArrayList<>();
-            for (Future<Boolean> each : ran) {
-                found.add(each.get() ? Thread.currentThread() : null);
-            }
-            return found;
-        } finally {
-            pool.shutdown();
-        }
-    }
-
     @Test
     void run_oneCaller_runsInPlace() {
         for (int i = 0; i < 100; i++) {
             assertSame(Thread.currentThread(), where(one));
         }
-    }
-
-    @Test
-    void run_moreCallersThanWorkers_onlySoManyRunInPlace() throws Exception {
-        long inPlace = whereOnPool(two, 8).stream().filter(found -> found != null).count();
-        assertTrue(inPlace <= 2, inPlace + " in place");
-    }
-
-    @Test
-    void run_secondCaller_runsOnAWorkerAndReturnsItsResult() throws Exception {
-        where(one);
-        Thread caller = Thread.currentThread();
-        Thread worker = onThread(() -> where(one));
-        assertNotEquals(caller, worker);
-        assertTrue(worker.getName().startsWith("djl-plan-worker-"), worker.getName());
-        assertTrue(worker.isDaemon());
     }
 
     @Test
@@ -152,42 +101,6 @@ class GateTest {
                         });
         assertFalse(inPlace.get(0));
         assertTrue(inPlace.get(99));
-    }
-
-    @Test
-    void run_manyCallers_neverMoreAtOnceThanWorkersAndOnFewThreads() throws Exception {
-        AtomicInteger now = new AtomicInteger();
-        AtomicInteger most = new AtomicInteger();
-        Set<Thread> used = ConcurrentHashMap.newKeySet();
-        ExecutorService pool = Executors.newFixedThreadPool(32);
-        List<Future<Integer>> results = new ArrayList<>();
-        for (int i = 0; i < 2000; i++) {
-            int number = i;
-            results.add(
-                    pool.submit(
-                            () ->
-                                    run(
-                                            two,
-                                            () -> {
-                                                used.add(Thread.currentThread());
-                                                most.accumulateAndGet(
-                                                        now.incrementAndGet(), Math::max);
-                                                // Too many passes at once would overlap here.
-                                                LockSupport.parkNanos(10_000);
-                                                now.decrementAndGet();
-                                                return number;
-                                            })));
-        }
-        for (int i = 0; i < results.size(); i++) {
-            assertEquals(i, results.get(i).get());
-        }
-        pool.shutdown();
-        assertTrue(most.get() <= 2, most + " at once");
-        long workers =
-                used.stream().filter(t -> t.getName().startsWith("djl-plan-worker-")).count();
-        assertTrue(workers <= 2, workers + " workers");
-        // A seat changes its holder only if a single thread calls.
-        assertTrue(used.size() < 16, used.size() + " threads");
     }
 
     private static void await(CountDownLatch latch) {
@@ -351,15 +264,6 @@ class GateTest {
     }
 
     @Test
-    void run_lightBesideLarge_runsAtOnceOnItsCallersThread() throws Exception {
-        Holder holder = new Holder(large);
-        FutureTask<Thread> next = waiting(() -> where(one));
-        assertSame(Thread.currentThread(), light(Thread::currentThread));
-        assertFalse(next.isDone());
-        holder.end();
-    }
-
-    @Test
     void run_lightBeyondItsPlaces_waitsForLightOnesOnly() throws Exception {
         Holder holder = new Holder(large);
         Holder first = new Holder(light);
@@ -412,16 +316,6 @@ class GateTest {
         Holder holder = new Holder(large);
         assertSame(Thread.currentThread(), large(limited, gate.places(0), Thread::currentThread));
         holder.end();
-    }
-
-    /** A model with a limit of one is called within its own prediction, and within another's. */
-    @Test
-    void run_insideItself_needsNoMoreRoom() {
-        Lane limited = gate.lane(1, PoolReport.Cause.ARENAS);
-        Supplier<Thread> inner = () -> large(limited, one, Thread::currentThread);
-        assertSame(Thread.currentThread(), large(limited, one, inner));
-        assertSame(Thread.currentThread(), run(one, inner));
-        assertEquals(new Gate.Metric(0, 0), gate.metric());
     }
 
     /** The second prediction waits as a large one until the first shows that it is light. */

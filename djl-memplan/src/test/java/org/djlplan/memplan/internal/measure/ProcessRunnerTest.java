@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.URISyntaxException;
@@ -17,7 +16,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -44,7 +42,6 @@ import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.base.Splitter;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -360,34 +357,6 @@ class ProcessRunnerTest {
         assertTrue(ends(pid));
     }
 
-    @Test
-    void parent_killed_processEndsAndLeavesNoFiles() throws Exception {
-        List<String> command =
-                JavaCommand.of(
-                        JavaCommand.ofThisJvm(),
-                        List.of("-Xmx64m"),
-                        Map.of(),
-                        System.getProperty("java.class.path"));
-        ProcessBuilder builder =
-                new ProcessBuilder(
-                        ImmutableList.<String>builder()
-                                .addAll(command)
-                                .add(FakeParent.class.getName())
-                                .build());
-        Process parent = builder.redirectError(folder.resolve("err").toFile()).start();
-        try (BufferedReader out = parent.inputReader(StandardCharsets.UTF_8)) {
-            String[] told = out.readLine().split(" ", 2);
-            long pid = Long.parseLong(told[0]);
-            assertTrue(ProcessHandle.of(pid).isPresent());
-            assertTrue(Files.isDirectory(Path.of(told[1])));
-            parent.destroyForcibly().waitFor();
-            assertTrue(ends(pid));
-            assertFalse(Files.exists(Path.of(told[1])));
-        } finally {
-            parent.destroyForcibly();
-        }
-    }
-
     @ParameterizedTest
     @CsvSource({
         "SILENT, no answer in 1500 ms",
@@ -403,15 +372,6 @@ class ProcessRunnerTest {
     }
 
     @Test
-    void start_noSuchProgram_throws() {
-        MeasuringJvm absent =
-                new MeasuringJvm(folder.resolve("java"), "Main", List.of(), List.of());
-        assertThrows(
-                IOException.class,
-                () -> ProcessRunner.start(MODEL, absent, PATIENT, Urgency.AWAITED));
-    }
-
-    @Test
     void start_classIsNotOnTheClassPath_throws() {
         MeasuringJvm unknown =
                 new MeasuringJvm(
@@ -423,30 +383,20 @@ class ProcessRunnerTest {
         assertTrue(e.getMessage().contains("ClassNotFoundException"), e.getMessage());
     }
 
-    @Test
-    void prepare_processIsKilled_isNoCandidatesFault() throws Exception {
+    /** A terminal and service managers ask all processes of a group to end. */
+    @ParameterizedTest
+    @CsvSource({
+        "KILLED_WHEN_PREPARED, 'was killed (signal 9), not for want of memory'",
+        "ASKED_TO_END_WHEN_PREPARED, (signal 15)"
+    })
+    void prepare_processGetsASignal_isNoCandidatesFault(Behaviour behaviour, String how)
+            throws Exception {
         try (ProcessRunner runner = start(PATIENT)) {
             NoRoomException e =
                     assertThrows(
-                            NoRoomException.class,
-                            () -> runner.prepare(Behaviour.KILLED_WHEN_PREPARED.candidate()));
-            assertTrue(
-                    e.getMessage().contains("was killed (signal 9), not for want of memory"),
-                    e.getMessage());
-            assertTrue(e.killed());
-        }
-    }
-
-    /** As a terminal and service managers ask all processes of a group. */
-    @Test
-    void prepare_processIsAskedToEnd_isNoCandidatesFault() throws Exception {
-        try (ProcessRunner runner = start(PATIENT)) {
-            NoRoomException e =
-                    assertThrows(
-                            NoRoomException.class,
-                            () -> runner.prepare(Behaviour.ASKED_TO_END_WHEN_PREPARED.candidate()));
-            assertTrue(e.getMessage().contains("(signal 15)"), e.getMessage());
-            assertFalse(e.killed());
+                            NoRoomException.class, () -> runner.prepare(behaviour.candidate()));
+            assertTrue(e.getMessage().contains(how), e.getMessage());
+            assertEquals(behaviour == Behaviour.KILLED_WHEN_PREPARED, e.killed());
         }
     }
 

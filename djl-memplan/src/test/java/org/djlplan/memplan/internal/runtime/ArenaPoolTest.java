@@ -5,12 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
@@ -213,20 +209,6 @@ class ArenaPoolTest {
     }
 
     @Test
-    void close_keptBriefly_keepsWhatTheLastUsedInAPause() {
-        try (Need any = pool.announceAny(Keeping.SHORT)) {
-            for (int i = 0; i < 2; i++) {
-                leased(any).close(LARGE);
-                leased(any).close(MIDDLE);
-                Await.until(() -> pool.metric().arenaBytes() == Arena.roundedBytes(MIDDLE));
-            }
-            assertEquals(Set.of(Arena.roundedBytes(MIDDLE)), Set.copyOf(memory.trims()));
-            pool.trimInPause(false);
-            assertEquals(Arena.roundedBytes(1), pool.metric().arenaBytes());
-        }
-    }
-
-    @Test
     void trimInPause_arenaInUse_trimsWhenItIsReturned() {
         try (Need any = pool.announceAny(Keeping.SHORT)) {
             Lease lease = leased(any);
@@ -291,20 +273,6 @@ class ArenaPoolTest {
     }
 
     @Test
-    void lease_overlapping_eachHasItsArena() {
-        try (Need any = pool.announceAny()) {
-            reach(any, LARGE);
-            Lease first = leased(any);
-            Lease second = leased(any);
-            assertFalse(first.arena().equals(second.arena()));
-            assertEquals(2, pool.metric().leased());
-            first.close(SMALL);
-            second.close(SMALL);
-            assertEquals(0, pool.metric().leased());
-        }
-    }
-
-    @Test
     void tryLeaseAlone_noOtherLease_doesNotShareTheArena() {
         try (Need any = pool.announceAny()) {
             reach(any, 4L << 20);
@@ -347,18 +315,6 @@ class ArenaPoolTest {
     }
 
     @Test
-    void close_modelOfUnknownNeed_returnsIdleMemory() {
-        try (Need any = pool.announceAny()) {
-            try (Need other = pool.announceAny()) {
-                reach(other, LARGE);
-            }
-            assertEquals(List.of(Arena.roundedBytes(1)), memory.trims());
-            reach(any, SMALL);
-            assertEquals(Arena.roundedBytes(SMALL), pool.metric().arenaBytes());
-        }
-    }
-
-    @Test
     void lease_needOrLeaseIsOver_throws() {
         Need need = pool.announce(SMALL);
         Lease lease = need.tryLease().orElseThrow();
@@ -386,35 +342,5 @@ class ArenaPoolTest {
             lease.close();
             assertTrue(use(small).bytes() >= LARGE);
         }
-    }
-
-    @Test
-    void lease_manyThreads_neverTheSameArenaTwice() throws Exception {
-        Set<Arena> inUse = ConcurrentHashMap.newKeySet();
-        List<FutureTask<Integer>> tasks = new ArrayList<>();
-        for (int seed = 0; seed < 6; seed++) {
-            Random random = new Random(seed);
-            FutureTask<Integer> task = new FutureTask<>(() -> leaseOften(random, inUse));
-            tasks.add(task);
-            new Thread(task).start();
-        }
-        for (FutureTask<Integer> task : tasks) {
-            assertEquals(400, task.get(30, TimeUnit.SECONDS));
-        }
-    }
-
-    private int leaseOften(Random random, Set<Arena> inUse) throws InterruptedException {
-        int count = 0;
-        for (; count < 400; count++) {
-            long bytes = 1L + random.nextInt(1 << (1 + random.nextInt(20)));
-            try (Need need = pool.announce(bytes);
-                    Lease lease = need.lease()) {
-                Arena arena = lease.arena();
-                assertTrue(arena.bytes() > bytes, "too small");
-                assertTrue(inUse.add(arena), "lent twice");
-                inUse.remove(arena);
-            }
-        }
-        return count;
     }
 }

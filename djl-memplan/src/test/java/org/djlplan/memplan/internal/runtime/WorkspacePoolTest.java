@@ -114,32 +114,6 @@ class WorkspacePoolTest {
     }
 
     @Test
-    void take_inTurn_staysOnThePagesOfTheLargest() {
-        FakeWorkspace small = new FakeWorkspace(1);
-        FakeWorkspace large = new FakeWorkspace(3);
-        try (Resident one = join(small);
-                Resident other = join(large)) {
-            for (int i = 0; i < MANY; i++) {
-                one.take().close();
-                other.take().close();
-            }
-            assertEquals(small.file, large.file);
-            assertEquals(new WorkspaceMetric(2, 4 * PAGE, 1, 3 * PAGE, 0, 0), pool.metric());
-        }
-    }
-
-    @Test
-    void close_largest_freesPagesBeyondTheOthers() {
-        try (Resident unused = join(new FakeWorkspace(2))) {
-            Resident large = join(new FakeWorkspace(5));
-            assertEquals(5 * PAGE, memory.total());
-            large.close();
-            large.close();
-            assertEquals(2 * PAGE, memory.total());
-        }
-    }
-
-    @Test
     void take_pagesAreTaken_goesOverToOthersAndStaysThere() {
         FakeWorkspace moving = new FakeWorkspace(2);
         FakeWorkspace third = new FakeWorkspace(3);

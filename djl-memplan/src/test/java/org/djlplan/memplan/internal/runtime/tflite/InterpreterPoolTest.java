@@ -104,19 +104,6 @@ class InterpreterPoolTest {
         assertEquals(0, delegates.get());
     }
 
-    @Test
-    void borrow_otherShapes_closesAnIdleOneFirst() throws Exception {
-        try (InterpreterPool pool = pool(1)) {
-            pool.giveBack(borrow(pool));
-            ModelInterpreter other = borrow(pool, FakeEngine.OTHER);
-            assertTrue(other.hasShapes(FakeEngine.OTHER));
-            pool.giveBack(other);
-            pool.giveBack(borrow(pool));
-        }
-        assertEnded();
-        assertEquals(1, engine.mostOpen.get());
-    }
-
     private static List<List<Integer>> length(int length) {
         return List.of(List.of(1, length));
     }
@@ -158,18 +145,6 @@ class InterpreterPoolTest {
             // file's shapes.
             pool.giveBack(borrow(pool, length(12)));
             assertEquals(3, engine.mostOpen.get());
-        }
-        assertEnded();
-    }
-
-    @Test
-    void borrow_moreShapesThanAreRemembered_shareAnInterpreter() throws Exception {
-        try (InterpreterPool pool = pool(3)) {
-            for (int i = 0; i < 4 * IdleInterpreters.RECENT_SHAPES; i++) {
-                int length = 10 + i % (IdleInterpreters.RECENT_SHAPES + 1);
-                pool.giveBack(borrow(pool, length(length)));
-            }
-            assertEquals(1, engine.mostOpen.get());
         }
         assertEnded();
     }
@@ -359,17 +334,6 @@ class InterpreterPoolTest {
             assertSame(first, pool.borrow(FakeEngine.IN_FILE, TWO));
             pool.giveBack(first);
         }
-        assertEnded();
-    }
-
-    @Test
-    void borrow_closedPool_throws() throws Exception {
-        InterpreterPool pool = pool(1);
-        ModelInterpreter busy = borrow(pool);
-        pool.close();
-        assertThrows(IllegalStateException.class, () -> borrow(pool));
-        assertThrows(IllegalStateException.class, pool::requireOpen);
-        pool.giveBack(busy);
         assertEnded();
     }
 
