@@ -1,24 +1,25 @@
 package org.djlplan.integration.delegation;
 
-import static org.djlplan.memplan.graph.ElementType.FLOAT16;
 import static org.djlplan.memplan.graph.ElementType.FLOAT32;
 import static org.djlplan.memplan.graph.ElementType.INT32;
+import static org.djlplan.memplan.graph.ElementType.INT8;
+import static org.djlplan.memplan.graph.ElementType.UINT8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
@@ -26,18 +27,107 @@ import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.study.delegation.XnnpackRules;
+import org.djlplan.thirdparty.guava.primitives.Floats;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Compares the table of XNNPACK's rules with the operators that XNNPACK takes. */
-@Tag("every-djl")
+@OnEveryDjl
 class XnnpackRulesTest {
 
-    private static final Form IMAGE = Form.of(FLOAT32, 1, 8, 8, 4);
-    private static final int TANH = 4;
+    /**
+     * Models of one operator, with: its options; its operands; its output; which 8-bit types it has
+     * in a case, and whether XNNPACK takes those; why floats are refused, empty if they are taken;
+     * why release 2.6 refuses them, if that differs.
+     *
+     * <p>An operand is a shape, "." for an image, "=" and the shape of a constant, or integers in
+     * braces. A type other than the case's comes first. A step of an 8-bit output comes last.
+     */
+    private static final String MODELS =
+            """
+            ABS                              | . | . | refused
+            CEIL                             | . | .
+            COS                              | . | . | refused || has no
+            ELU                              | . | . | signed
+            EXP                              | . | . | refused || has no
+            FLOOR                            | . | .
+            HARD_SWISH                       | . | . | refused
+            LOG                              | . | . || has no
+            LOGISTIC                         | . | .~256 | taken
+            NEG                              | . | . | refused
+            RELU                             | . | . | refused
+            RELU6                            | . | .
+            RELU_N1_TO_1                     | . | .
+            ROUND                            | . | .
+            RSQRT                            | . | . | refused || has no
+            SIN                              | . | . | refused || has no
+            SQRT                             | . | .
+            SQUARE                           | . | .
+            TANH                             | . | .~128 | taken || has no
+            LEAKY_RELU LeakyRelu alpha=.1    | . | . | taken
+            SOFTMAX Softmax beta=1.          | . | .
+            SOFTMAX Softmax beta=2.          | . | . || beta must be 1
+            DEPTH_TO_SPACE DepthToSpace block_size=2 | . | 1,16,16,1 | taken
+            SPACE_TO_DEPTH SpaceToDepth block_size=2 | . | 1,4,4,16 | taken || has no
+            AVERAGE_POOL_2D $2x2             | . | 1,4,4,4 | refused
+            AVERAGE_POOL_2D $1x1             | . | 1,4,4,4 || one element must have no stride
+            MAX_POOL_2D $2x2                 | . | 1,4,4,4 | taken
+            MAX_POOL_2D $1x1                 | . | 1,4,4,4 || one element must have no stride
+            ADD Add                          | . . | . | taken
+            SUB Sub                          | . . | . | taken
+            MUL Mul                          | . . | . | taken
+            DIV Div                          | . . | . | refused
+            ADD Add                          | INT32:. INT32:. | INT32:. || $types INT32
+            SUB Sub                          | INT32:. INT32:. | INT32:. || $types INT32
+            MUL Mul                          | INT32:. INT32:. | INT32:. || $types INT32
+            DIV Div                          | INT32:. INT32:. | INT32:. || $types INT32
+            ADD Add $tanh                    | . . | . || a fused activation must be
+            SUB Sub $tanh                    | . . | . || a fused activation must be
+            MUL Mul $tanh                    | . . | . || a fused activation must be
+            DIV Div $tanh                    | . . | . || a fused activation must be
+            MAXIMUM MaximumMinimum           | . . | . | refused
+            MINIMUM MaximumMinimum           | . . | . | refused
+            SQUARED_DIFFERENCE SquaredDifference | . . | . | refused
+            CONCATENATION Concatenation axis=3 | . . | 1,8,8,8 | taken || has no
+            BATCH_MATMUL BatchMatMul         | . 1,8,4,8 | 1,8,8,8 | from 2.21 || has no
+            CONV_2D Conv2D $step             | . =4,3,3,4 =4 | . | only signed
+            CONV_2D Conv2D $step             | . 4,3,3,4 =4 | . | only signed | $constant
+            DEPTHWISE_CONV_2D $depthwise     | . =1,3,3,4 =4 | .
+            DEPTHWISE_CONV_2D $depthwise     | . =1,3,3,4 | . || with a bias only
+            DEPTHWISE_CONV_2D $depthwise     | . 1,3,3,4 =4 | . || $constant
+            FULLY_CONNECTED FullyConnected   | . =4,256 =4 | 1,4
+            FULLY_CONNECTED FullyConnected   | . 4,256 =4 | 1,4 || $constant
+            PRELU Abs                        | . =1,1,4 | .
+            PRELU Abs                        | . 1,1,4 | . || $constant
+            MEAN Reducer keep_dims=true      | . {1,2} | 1,1,1,4 | taken
+            MEAN Reducer keep_dims=false     | . {1,2} | 1,4
+            MEAN Reducer keep_dims=true      | . {2,3} | 1,8,1,1 ||| mean over height and width
+            MEAN Reducer keep_dims=true      | 8,8,4 {1,2} | 8,1,1 ||| MEAN of 4 dimensions only
+            SUM Reducer keep_dims=true       | . {1,2} | 1,1,1,4 | taken || has no
+            REDUCE_MAX Reducer keep_dims=true | . {1,2} | 1,1,1,4 | taken || has no
+            REDUCE_MIN Reducer keep_dims=true | . {1,2} | 1,1,1,4 | taken || has no
+            PAD                              | . {0,0;1,1;0,0;0,0} | 1,10,8,4
+            RESHAPE                          | . {1,256} | 1,256 | taken
+            TRANSPOSE Transpose              | . {0,1,3,2} | 1,8,4,8 | taken || has no
+            RESIZE_BILINEAR ResizeBilinear   | . {16,16} | 1,16,16,4 | taken
+            SLICE Slice                      | . {0,0,0,0} {1,4,4,4} | 1,4,4,4 | taken || has no
+            STRIDED_SLICE StridedSlice | . {0,0,0,0} {1,4,4,4} {1,1,1,1} | 1,4,4,4 | taken || has no
+            DEQUANTIZE                       | FLOAT16:. | . || $types FLOAT16 | of constants only
+            DEQUANTIZE                       | INT8:. | . ||| of constants only
+            DEQUANTIZE                       | UINT8:. | . ||| of constants only
+            QUANTIZE                         | . | INT8:. ||| has no
+            """
+                    .replace("$2x2", "$pool filter_width=2 filter_height=2")
+                    .replace("$1x1", "$pool filter_width=1 filter_height=1")
+                    .replace("$pool", "Pool2D stride_w=2 stride_h=2")
+                    .replace("$depthwise", "DepthwiseConv2D $step depth_multiplier=1")
+                    .replace("$step", "stride_w=1 stride_h=1")
+                    .replace("$tanh", "fused_activation_function=4")
+                    .replace("$constant", "only if its input 1 is a constant")
+                    .replace("$types", "by default; an input is");
 
     @TempDir Path folder;
 
@@ -46,391 +136,134 @@ class XnnpackRulesTest {
         StockInterpreter.loadEngine();
     }
 
-    /**
-     * A model of one operator.
-     *
-     * @param name the name of the case
-     * @param operator adds the operator and returns its output
-     * @param reason why release 2.6 does not delegate the operator; empty if it does
-     * @param later why later releases do not delegate the operator
-     */
-    private record Case(
-            String name, ToIntFunction<ModelSketch> operator, String reason, String later) {
+    /** A row of the table and a type. */
+    private record Case(List<String> row, ElementType type) {
 
-        Case(String name, ToIntFunction<ModelSketch> operator, String reason) {
-            this(name, operator, reason, reason);
+        Case(String line, ElementType type) {
+            this(Stream.of((line + "| | | | | ").split("\\|")).map(String::strip).toList(), type);
         }
 
-        Case takenLater() {
-            return new Case(name, operator, reason, "");
+        /** Writes the model. */
+        Path write(Path file) throws Exception {
+            ModelSketch model = new ModelSketch();
+            String[] words = row.get(0).split(" ");
+            int[] operands =
+                    Arrays.stream(row.get(1).split(" ")).mapToInt(o -> operand(model, o)).toArray();
+            Form output = form(row.get(2));
+            model.output(model.operator(words[0], options(words), output, operands));
+            return model.write(file);
+        }
+
+        private static Optional<FlatTable> options(String... words) {
+            if (words.length == 1) {
+                return Optional.empty();
+            }
+            FlatTable options = FlatTable.of(words[1] + "Options");
+            for (int i = 2; i < words.length; i++) {
+                String[] parts = words[i].split("=");
+                Object value = Ints.tryParse(parts[1]);
+                if (value == null) {
+                    value = Floats.tryParse(parts[1]);
+                }
+                options = options.with(parts[0], value == null ? parts[1].equals("true") : value);
+            }
+            return Optional.of(options);
+        }
+
+        private int operand(ModelSketch model, String text) {
+            if (text.startsWith("{")) {
+                return integers(model, text.substring(1, text.length() - 1).split("[,;]"), text);
+            }
+            if (!text.startsWith("=")) {
+                return model.input(form(text));
+            }
+            Form form = form(text.substring(1));
+            if (type != FLOAT32) {
+                boolean bias = form.shape().size() == 1;
+                form = bias ? new Form(INT32, form.shape(), .05f, 0) : form.scaled(.1f, 0);
+            }
+            return model.constant(form, ByteBuffer.allocateDirect(form.bytes()));
+        }
+
+        private static int integers(ModelSketch model, String[] numbers, String text) {
+            Form form = Form.of(INT32, numbers.length);
+            if (text.contains(";")) {
+                int rows = text.split(";").length;
+                form = Form.of(INT32, rows, numbers.length / rows);
+            }
+            ByteBuffer content = ByteBuffer.allocateDirect(form.bytes());
+            content.order(ByteOrder.LITTLE_ENDIAN);
+            for (String number : numbers) {
+                content.putInt(Integer.parseInt(number));
+            }
+            return model.constant(form, content.rewind());
+        }
+
+        private Form form(String text) {
+            int colon = text.indexOf(':');
+            ElementType own = colon < 0 ? type : ElementType.valueOf(text.substring(0, colon));
+            String[] parts = text.substring(colon + 1).split("~");
+            String shape = parts[0].equals(".") ? "1,8,8,4" : parts[0];
+            Form form =
+                    Form.of(own, Stream.of(shape.split(",")).mapToInt(Integer::parseInt).toArray());
+            if (own != INT8 && own != UINT8) {
+                return form;
+            }
+            if (parts.length == 1) {
+                return form.scaled(.5f, own == INT8 ? -3 : 120);
+            }
+            int steps = Integer.parseInt(parts[1]);
+            return form.scaled(1f / steps, (own == INT8 ? -128 : 0) + 256 - steps);
+        }
+
+        /** Returns whether an engine of some version can have the model. */
+        boolean exists(String version) {
+            return type == FLOAT32
+                    || (!version.startsWith("2.6.")
+                            && !row.get(3).isEmpty()
+                            && !(type == UINT8 && row.get(3).equals("only signed")));
+        }
+
+        /** Returns why XNNPACK does not take the operator; empty if it does. */
+        String reason(String version) {
+            boolean taken =
+                    type == FLOAT32
+                            || switch (row.get(3)) {
+                                case "refused" -> false;
+                                case "signed" -> type == INT8;
+                                case "from 2.21" -> !version.startsWith("2.20.");
+                                default -> true;
+                            };
+            if (!taken) {
+                return "only, by default; an input is " + type;
+            }
+            boolean first = version.startsWith("2.6.") && !row.get(5).isEmpty();
+            return row.get(first ? 5 : 4);
         }
 
         @Override
         public String toString() {
-            return name;
+            return String.join(" ", row.subList(0, 3)) + " " + type;
         }
     }
 
-    private static Case unary(String type, String reason) {
-        return new Case(
-                type,
-                model -> model.operator(type, Optional.empty(), IMAGE, model.input(IMAGE)),
-                reason);
-    }
-
-    private static Case with(
-            String name, String type, FlatTable options, Form in, Form out, String reason) {
-        return new Case(
-                name,
-                model -> model.operator(type, Optional.of(options), out, model.input(in)),
-                reason);
-    }
-
-    private static Case binary(String type, FlatTable options, Form form, String reason) {
-        return new Case(
-                type + " of " + form.type() + " " + options,
-                model ->
-                        model.operator(
-                                type,
-                                Optional.of(options),
-                                form,
-                                model.input(form),
-                                model.input(form)),
-                reason);
-    }
-
-    private static Case weighted(
-            String name,
-            String type,
-            FlatTable options,
-            Form output,
-            Form weights,
-            boolean constant,
-            boolean bias,
-            String reason) {
-        return new Case(
-                name,
-                model -> {
-                    int x = model.input(IMAGE);
-                    int filter = constant ? zeros(model, weights) : model.input(weights);
-                    int[] operands =
-                            bias
-                                    ? new int[] {x, filter, zeros(model, Form.of(FLOAT32, 4))}
-                                    : new int[] {x, filter};
-                    return model.operator(type, Optional.of(options), output, operands);
-                },
-                reason);
-    }
-
-    private static Case indexed(
-            String name,
-            String type,
-            Optional<FlatTable> options,
-            Form output,
-            Optional<int[]> constant,
-            Form ofInput,
-            String reason) {
-        return new Case(
-                name,
-                model -> {
-                    int x = model.input(IMAGE);
-                    int operand =
-                            constant.isPresent()
-                                    ? ints(model, ofInput, constant.get())
-                                    : model.input(ofInput);
-                    return model.operator(type, options, output, x, operand);
-                },
-                reason);
-    }
-
-    static int ints(ModelSketch model, Form form, int[] values) {
-        ByteBuffer content = ByteBuffer.allocateDirect(form.bytes()).order(ByteOrder.LITTLE_ENDIAN);
-        for (int value : values) {
-            content.putInt(value);
-        }
-        return model.constant(form, content.rewind());
-    }
-
-    static int zeros(ModelSketch model, Form form) {
-        return model.constant(form, ByteBuffer.allocateDirect(form.bytes()));
-    }
-
-    static List<Case> cases() {
-        List<Case> cases = new ArrayList<>();
-        for (String type :
-                List.of(
-                        "ABS",
-                        "CEIL",
-                        "ELU",
-                        "FLOOR",
-                        "HARD_SWISH",
-                        "LOGISTIC",
-                        "NEG",
-                        "RELU",
-                        "RELU6",
-                        "RELU_N1_TO_1",
-                        "ROUND",
-                        "SQRT",
-                        "SQUARE")) {
-            cases.add(unary(type, ""));
-        }
-        for (String type : List.of("TANH", "SIN", "COS", "EXP", "RSQRT")) {
-            cases.add(unary(type, "XNNPACK 2.6 has no " + type).takenLater());
-        }
-        cases.add(unary("LOG", "has no LOG"));
-        cases.add(
-                with(
-                        "leaky",
-                        "LEAKY_RELU",
-                        FlatTable.of("LeakyReluOptions").with("alpha", .1f),
-                        IMAGE,
-                        IMAGE,
-                        ""));
-        cases.add(
-                with(
-                        "softmax",
-                        "SOFTMAX",
-                        FlatTable.of("SoftmaxOptions").with("beta", 1f),
-                        IMAGE,
-                        IMAGE,
-                        ""));
-        cases.add(
-                with(
-                        "softmax, beta 2",
-                        "SOFTMAX",
-                        FlatTable.of("SoftmaxOptions").with("beta", 2f),
-                        IMAGE,
-                        IMAGE,
-                        "beta must be 1"));
-        FlatTable blocks = FlatTable.of("DepthToSpaceOptions");
-        cases.add(
-                with(
-                        "depth to space",
-                        "DEPTH_TO_SPACE",
-                        blocks.with("block_size", 2),
-                        IMAGE,
-                        Form.of(FLOAT32, 1, 16, 16, 1),
-                        ""));
-        FlatTable pool = FlatTable.of("Pool2DOptions").with("stride_w", 2).with("stride_h", 2);
-        FlatTable window = pool.with("filter_width", 2).with("filter_height", 2);
-        FlatTable point = pool.with("filter_width", 1).with("filter_height", 1);
-        for (String type : List.of("AVERAGE_POOL_2D", "MAX_POOL_2D")) {
-            cases.add(with(type, type, window, IMAGE, Form.of(FLOAT32, 1, 4, 4, 4), ""));
-            cases.add(
-                    with(
-                            type + " 1x1",
-                            type,
-                            point,
-                            IMAGE,
-                            Form.of(FLOAT32, 1, 4, 4, 4),
-                            "one element must have no stride"));
-        }
-        for (String type : List.of("Add", "Sub", "Mul", "Div")) {
-            FlatTable options = FlatTable.of(type + "Options");
-            String builtin = type.toUpperCase(Locale.ROOT);
-            cases.add(binary(builtin, options, IMAGE, ""));
-            cases.add(
-                    binary(
-                            builtin,
-                            options,
-                            Form.of(INT32, 1, 8, 8, 4),
-                            "only, by default; an input is INT32"));
-            cases.add(
-                    binary(
-                            builtin,
-                            options.with("fused_activation_function", TANH),
-                            IMAGE,
-                            "a fused activation must be"));
-        }
-        for (String type : List.of("MAXIMUM", "MINIMUM")) {
-            cases.add(binary(type, FlatTable.of("MaximumMinimumOptions"), IMAGE, ""));
-        }
-        cases.add(
-                binary("SQUARED_DIFFERENCE", FlatTable.of("SquaredDifferenceOptions"), IMAGE, ""));
-
-        FlatTable conv = FlatTable.of("Conv2DOptions").with("stride_w", 1).with("stride_h", 1);
-        Form filter = Form.of(FLOAT32, 4, 3, 3, 4);
-        cases.add(weighted("conv", "CONV_2D", conv, IMAGE, filter, true, true, ""));
-        cases.add(
-                weighted(
-                        "conv, given filter",
-                        "CONV_2D",
-                        conv,
-                        IMAGE,
-                        filter,
-                        false,
-                        true,
-                        "only if its input 1 is a constant"));
-        FlatTable depthwise =
-                FlatTable.of("DepthwiseConv2DOptions")
-                        .with("stride_w", 1)
-                        .with("stride_h", 1)
-                        .with("depth_multiplier", 1);
-        Form taps = Form.of(FLOAT32, 1, 3, 3, 4);
-        cases.add(
-                weighted("depthwise", "DEPTHWISE_CONV_2D", depthwise, IMAGE, taps, true, true, ""));
-        cases.add(
-                weighted(
-                        "depthwise, no bias",
-                        "DEPTHWISE_CONV_2D",
-                        depthwise,
-                        IMAGE,
-                        taps,
-                        true,
-                        false,
-                        "with a bias only"));
-        cases.add(
-                weighted(
-                        "depthwise, given filter",
-                        "DEPTHWISE_CONV_2D",
-                        depthwise,
-                        IMAGE,
-                        taps,
-                        false,
-                        true,
-                        "only if its input 1 is a constant"));
-        FlatTable dense = FlatTable.of("FullyConnectedOptions");
-        Form rows = Form.of(FLOAT32, 4, 256);
-        Form row = Form.of(FLOAT32, 1, 4);
-        cases.add(weighted("dense", "FULLY_CONNECTED", dense, row, rows, true, true, ""));
-        cases.add(
-                weighted(
-                        "dense, given weights",
-                        "FULLY_CONNECTED",
-                        dense,
-                        row,
-                        rows,
-                        false,
-                        true,
-                        "only if its input 1 is a constant"));
-        cases.add(
-                weighted(
-                        "slopes",
-                        "PRELU",
-                        FlatTable.of("AbsOptions"),
-                        IMAGE,
-                        Form.of(FLOAT32, 1, 1, 4),
-                        true,
-                        false,
-                        ""));
-        cases.add(
-                weighted(
-                        "given slopes",
-                        "PRELU",
-                        FlatTable.of("AbsOptions"),
-                        IMAGE,
-                        Form.of(FLOAT32, 1, 1, 4),
-                        false,
-                        false,
-                        "only if its input 1 is a constant"));
-
-        FlatTable keep = FlatTable.of("ReducerOptions").with("keep_dims", true);
-        FlatTable drop = FlatTable.of("ReducerOptions").with("keep_dims", false);
-        Form two = Form.of(INT32, 2);
-        Optional<int[]> spatial = Optional.of(new int[] {1, 2});
-        cases.add(
-                indexed(
-                        "mean",
-                        "MEAN",
-                        Optional.of(keep),
-                        Form.of(FLOAT32, 1, 1, 1, 4),
-                        spatial,
-                        two,
-                        ""));
-        cases.add(
-                indexed(
-                        "mean, dimensions dropped",
-                        "MEAN",
-                        Optional.of(drop),
-                        row,
-                        spatial,
-                        two,
-                        ""));
-        cases.add(
-                indexed(
-                                "mean of channels",
-                                "MEAN",
-                                Optional.of(keep),
-                                Form.of(FLOAT32, 1, 8, 1, 1),
-                                Optional.of(new int[] {2, 3}),
-                                two,
-                                "only a mean over height and width")
-                        .takenLater());
-        Form padding = Form.of(INT32, 4, 2);
-        Form padded = Form.of(FLOAT32, 1, 10, 8, 4);
-        cases.add(
-                indexed(
-                        "pad",
-                        "PAD",
-                        Optional.empty(),
-                        padded,
-                        Optional.of(new int[] {0, 0, 1, 1, 0, 0, 0, 0}),
-                        padding,
-                        ""));
-        Form shape = Form.of(INT32, 2);
-        cases.add(
-                indexed(
-                        "reshape",
-                        "RESHAPE",
-                        Optional.empty(),
-                        Form.of(FLOAT32, 1, 256),
-                        Optional.of(new int[] {1, 256}),
-                        shape,
-                        ""));
-        FlatTable resize = FlatTable.of("ResizeBilinearOptions");
-        cases.add(
-                indexed(
-                        "resize",
-                        "RESIZE_BILINEAR",
-                        Optional.of(resize),
-                        Form.of(FLOAT32, 1, 16, 16, 4),
-                        Optional.of(new int[] {16, 16}),
-                        two,
-                        ""));
-
-        Form volume = Form.of(FLOAT32, 8, 8, 4);
-        cases.add(
-                new Case(
-                        "mean of three dimensions",
-                        m ->
-                                m.operator(
-                                        "MEAN",
-                                        Optional.of(keep),
-                                        Form.of(FLOAT32, 8, 1, 1),
-                                        m.input(volume),
-                                        ints(m, two, new int[] {1, 2})),
-                        "MEAN of 4 dimensions only",
-                        ""));
-        cases.add(
-                new Case(
-                        "unpacking an input",
-                        model ->
-                                model.operator(
-                                        "DEQUANTIZE",
-                                        Optional.empty(),
-                                        IMAGE,
-                                        model.input(Form.of(FLOAT16, 1, 8, 8, 4))),
-                        "DEQUANTIZE of constants only",
-                        "by default; an input is FLOAT16"));
-        return cases;
+    static Stream<Case> cases() throws Exception {
+        StockInterpreter.loadEngine();
+        String version = EngineLibrary.loaded().version();
+        return MODELS.lines()
+                .flatMap(line -> Stream.of(FLOAT32, INT8, UINT8).map(type -> new Case(line, type)))
+                .filter(one -> one.exists(version));
     }
 
     @ParameterizedTest
     @MethodSource("cases")
     void broken_oneOperator_isWhatTheDelegateSays(Case one) throws Exception {
-        boolean first = EngineLibrary.loaded().version().startsWith("2.6.");
-        assertRule(folder, one.operator(), first ? one.reason() : one.later());
-    }
-
-    /** Asserts that the rules predict what the delegate does with a model of one operator. */
-    static void assertRule(Path folder, ToIntFunction<ModelSketch> operator, String reason)
-            throws Exception {
-        ModelSketch model = new ModelSketch();
-        Path own = Files.createTempDirectory(folder, "model");
-        Path file = model.output(operator.applyAsInt(model)).write(own.resolve("m.tflite"));
+        Path file = one.write(folder.resolve("m.tflite"));
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), "m");
         List<Set<Integer>> taken = FixedChoice.partitions(file, Delegates.XNNPACK);
-        XnnpackRules rules = new XnnpackRules(graph, EngineLibrary.loaded().version());
+        String version = EngineLibrary.loaded().version();
+        XnnpackRules rules = new XnnpackRules(graph, version);
+        String reason = one.reason(version);
         if (reason.isEmpty()) {
             assertEquals(List.of(Set.of(0)), taken, rules.refusal(0));
             assertEquals(Optional.empty(), rules.broken(0));
