@@ -67,25 +67,4 @@ class CurrentDelegationTest {
             }
         }
     }
-
-    @Test
-    void load_oneLine_measuresKeepsAndDelegates() throws Exception {
-        Path file = Files.copy(TestModels.built("mobilenet_v2"), folder.resolve("model.tflite"));
-        int delegated;
-        try (ZooModel<NDList, NDList> model = Planned.load(file, options("blocking"));
-                StockInterpreter stock = new StockInterpreter(file, 1)) {
-            assertEquals(Origin.MEASURED, report(model).origin(), report(model).toString());
-            delegated = report(model).delegatedOperators();
-            assertTrue(delegated > 0, report(model).toString());
-            List<ByteBuffer> inputs = stock.randomInputs(1);
-            Tolerance.assertWithin(
-                    stock.run(inputs),
-                    Planned.predict(model, inputs, stock.shapes()),
-                    report(model).toString());
-        }
-        try (ZooModel<NDList, NDList> model = Planned.load(file, options("off"))) {
-            assertEquals(Origin.STORED, report(model).origin());
-            assertEquals(delegated, report(model).delegatedOperators());
-        }
-    }
 }

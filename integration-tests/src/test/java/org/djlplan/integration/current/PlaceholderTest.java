@@ -450,45 +450,6 @@ class PlaceholderTest {
         }
     }
 
-    @Test
-    @Timeout(200)
-    @NeedsModels(RealModels.OPEN_SHAPES)
-    void predict_spectrogramOfManyLengths_isMeasuredAtThem() throws Exception {
-        Path file =
-                Files.copy(
-                        RealModels.OPEN_SHAPES.file("melspectrogram"),
-                        folder.resolve("melspectrogram.tflite"));
-        Map<String, Object> options =
-                Map.of(
-                        "memplan.threads",
-                        1,
-                        "delegation.profile",
-                        "background",
-                        "delegation.enabled",
-                        "every-shape");
-        try (ZooModel<NDList, NDList> model = Planned.loadDirectly(file, options)) {
-            int[] number = {0};
-            Await.until(
-                    () -> {
-                        predict(model, number[0]++);
-                        return otherShapes(model).contains("measured at");
-                    });
-            for (int i = 0; i < LENGTHS.size(); i++) {
-                assertNear(floats(expected(file, spectrogram(i))), floats(predict(model, i)));
-            }
-        }
-    }
-
-    private static List<List<Integer>> spectrogram(int number) {
-        return List.of(List.of(1, 1600 + 1600 * (number % LENGTHS.size())));
-    }
-
-    private static List<ByteBuffer> predict(ZooModel<NDList, NDList> model, int number)
-            throws Exception {
-        List<List<Integer>> shapes = spectrogram(number);
-        return Planned.predict(model, values(shapes), shapes);
-    }
-
     private static String otherShapes(ZooModel<NDList, NDList> model) {
         return PlanReport.of(model).orElseThrow().delegation().orElseThrow().otherShapes();
     }

@@ -1,6 +1,5 @@
 package org.djlplan.integration.current;
 
-import static java.util.Comparator.naturalOrder;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,8 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
-import java.util.SortedSet;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.ChildJvm;
@@ -22,9 +19,7 @@ import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
-import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
@@ -32,20 +27,13 @@ import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.serving.ServedModel;
 import org.djlplan.memplan.internal.source.tflite.FlatTable;
 import org.djlplan.memplan.internal.usage.InPlace;
-import org.djlplan.memplan.report.DelegationReport;
-import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -226,17 +214,10 @@ class TfLiteReleasesTest {
         return Math.pow(product, 1.0 / models.size());
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {Integer.MAX_VALUE, 1})
-    void delegated_smallNetwork_isPlannedAndWithinTolerance(int every) throws Exception {
-        assertDelegated(TestModels.built("uneven"), every);
-    }
-
     @Test
     @Tag("long")
     void delegated_transientBuffers_takesLessMemoryForTheSameOutputs() throws Exception {
         Path file = TestModels.built("large_images");
-        assertDelegated(file, Integer.MAX_VALUE, Delegates.XNNPACK_TRANSIENT);
         List<String> kept = weighed(file, Delegates.XNNPACK);
         List<String> built = weighed(file, Delegates.XNNPACK_TRANSIENT);
         assertEquals(kept.subList(0, 2), built.subList(0, 2));
@@ -254,52 +235,6 @@ class TfLiteReleasesTest {
         List<String> lines = result.out().lines().toList();
         assertEquals(0, result.exitCode(), result.printed());
         return lines.subList(lines.size() - 3, lines.size());
-    }
-
-    @Tag("long")
-    @ParameterizedTest
-    @MethodSource("unions")
-    void delegated_whicheverOperators_isPlannedAndWithinTolerance(Path file, int every)
-            throws Exception {
-        assertDelegated(file, every);
-    }
-
-    /** Delegates a number of operators in a row, leaves as many to CPU kernels, and so on. */
-    private static void assertDelegated(Path file, int every) throws Exception {
-        assertDelegated(file, every, Delegates.XNNPACK);
-    }
-
-    private static void assertDelegated(Path file, int every, String delegate) throws Exception {
-        SortedSet<Integer> operators;
-        try (CandidateInterpreters candidates = Served.candidates(file, delegate)) {
-            operators =
-                    candidates.partitions().stream()
-                            .flatMap(Set::stream)
-                            .filter(operator -> operator / every % 2 == 0)
-                            .collect(ImmutableSortedSet.toImmutableSortedSet(naturalOrder()));
-        }
-        DelegationChoice choice =
-                new DelegationChoice(new Candidate(operators, 1), Origin.MEASURED, "a test");
-        try (StockInterpreter engine = new StockInterpreter(file, 1);
-                ServedModel model = Served.open(file, delegate, choice)) {
-            for (int run = 0; run < RUNS; run++) {
-                List<ByteBuffer> inputs = engine.randomInputs(run);
-                Tolerance.assertWithin(
-                        engine.run(inputs), run(model, inputs, engine.shapes()), file + ", " + run);
-            }
-            assertPlanned(model);
-            DelegationReport report = model.report().delegation().orElseThrow();
-            assertEquals(operators.size(), report.delegatedOperators());
-        }
-    }
-
-    /** Returns cases: a whole network delegated, and pieces of it with CPU kernels between them. */
-    static Stream<Arguments> unions() {
-        return Stream.concat(TestModels.built().stream(), Stream.of(TestModels.built("uneven")))
-                .flatMap(
-                        file ->
-                                Stream.of(Integer.MAX_VALUE, 5)
-                                        .map(every -> Arguments.of(file, every)));
     }
 
     private static List<ByteBuffer> run(

@@ -6,14 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.stream.IntStream;
+import java.util.stream.Collectors;
 import org.djlplan.delegation.internal.partition.Units;
 import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
@@ -31,6 +31,7 @@ import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
+import org.djlplan.thirdparty.guava.collect.Iterables;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -39,11 +40,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Tests that outputs stay within the tolerance of the CPU kernels' outputs for every choice of
  * delegated operators.
  */
+@OnEveryDjlWhenLong
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DelegatedAnswerTest {
 
-    private static final int INPUTS = 6;
-    private static final int INPUTS_OF_SUBSETS = 3;
+    private static final int INPUTS = 4;
     private static final int SUBSETS = 3;
     private static final int MOST_UNITS = 12;
     private static final int THREADS = 2;
@@ -60,65 +61,42 @@ class DelegatedAnswerTest {
 
     @ParameterizedTest
     @MethodSource("builtModels")
-    void everything_someInputs_withinTolerance(Path file) throws Exception {
-        assertEverythingWithinTolerance(file);
-    }
-
-    @NeedsModels(RealModels.TFLITE)
-    @ParameterizedTest
-    @MethodSource("realModels")
-    void everything_someInputsOfARealModel_withinTolerance(Path file) throws Exception {
-        assertEverythingWithinTolerance(file);
-    }
-
-    private static void assertEverythingWithinTolerance(Path file) throws Exception {
-        Graph graph = graph(file);
+    void predict_allAndAnyUnion_withinTolerance(Path file) throws Exception {
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.toString());
         List<Set<Integer>> partitions = partitions(file);
-        SortedSet<Integer> all =
-                ImmutableSortedSet.copyOf(partitions.stream().flatMap(Set::stream).toList());
-        try (StockInterpreter stock = new StockInterpreter(file, THREADS)) {
-            DelegationReport report = assertSame(file, stock, all, INPUTS);
-            assertEquals(all.size(), report.delegatedOperators());
-            assertEquals(graph.operators().size(), report.operators());
-        }
-    }
-
-    @ParameterizedTest
-    @MethodSource("builtModels")
-    void anyUnion_someInputs_withinTolerance(Path file) throws Exception {
-        assertUnionsWithinTolerance(file);
-    }
-
-    @NeedsModels(RealModels.TFLITE)
-    @ParameterizedTest
-    @MethodSource("realModels")
-    void anyUnion_someInputsOfARealModel_withinTolerance(Path file) throws Exception {
-        assertUnionsWithinTolerance(file);
-    }
-
-    private static void assertUnionsWithinTolerance(Path file) throws Exception {
-        Units units = Units.of(graph(file), partitions(file)).cut(MOST_UNITS);
+        List<SortedSet<Integer>> choices = new ArrayList<>();
+        choices.add(ImmutableSortedSet.copyOf(Iterables.concat(partitions)));
+        Units units = Units.of(graph, partitions).cut(MOST_UNITS);
         Random random = new Random(file.getFileName().hashCode());
+        while (choices.size() <= SUBSETS) {
+            Set<Integer> some =
+                    units.indices().stream()
+                            .filter(unit -> random.nextBoolean())
+                            .collect(Collectors.toSet());
+            choices.add(units.operators(some));
+        }
         try (StockInterpreter stock = new StockInterpreter(file, THREADS)) {
-            for (int i = 0; i < SUBSETS; i++) {
-                Set<Integer> some = new HashSet<>();
-                IntStream.range(0, units.all().size())
-                        .filter(unit -> random.nextBoolean())
-                        .forEach(some::add);
-                SortedSet<Integer> operators = units.operators(some);
-                DelegationReport report = assertSame(file, stock, operators, INPUTS_OF_SUBSETS);
-                assertEquals(operators.size(), report.delegatedOperators(), some.toString());
+            for (SortedSet<Integer> operators : choices) {
+                DelegationReport report = assertSame(file, stock, operators);
+                assertEquals(operators.size(), report.delegatedOperators());
+                assertEquals(graph.operators().size(), report.operators());
             }
         }
     }
 
+    @NeedsModels(RealModels.TFLITE)
+    @ParameterizedTest
+    @MethodSource("realModels")
+    void predict_allAndAnyUnionOfARealModel_withinTolerance(Path file) throws Exception {
+        predict_allAndAnyUnion_withinTolerance(file);
+    }
+
     private static DelegationReport assertSame(
-            Path file, StockInterpreter stock, SortedSet<Integer> operators, int inputs)
-            throws Exception {
+            Path file, StockInterpreter stock, SortedSet<Integer> operators) throws Exception {
         DelegationChoice choice =
                 new DelegationChoice(new Candidate(operators, THREADS), Origin.MEASURED, "a test");
         try (ServedModel runtime = Served.open(file, choice)) {
-            for (int seed = 0; seed < inputs; seed++) {
+            for (int seed = 0; seed < INPUTS; seed++) {
                 List<ByteBuffer> values = stock.randomInputs(seed);
                 List<ByteBuffer> outputs =
                         runtime.run(values, stock.shapes()).stream()
@@ -129,10 +107,6 @@ class DelegatedAnswerTest {
             assertEquals(0, runtime.report().predictions().unplanned());
             return runtime.report().delegation().orElseThrow();
         }
-    }
-
-    private static Graph graph(Path file) throws Exception {
-        return TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
     }
 
     private static List<Set<Integer>> partitions(Path file) throws Exception {
