@@ -78,16 +78,6 @@ class LivenessTrapsTest {
                     return new NDList(result.add(view.get(":, :4096")));
                 },
                 (self, store, inputs) -> {
-                    // An array that stays for later calls.
-                    NDArray x = inputs.head();
-                    if (self.kept.isEmpty()) {
-                        NDArray made = x.zerosLike().add(5).mul(2);
-                        made.attach(store.getManager());
-                        self.kept.add(made);
-                    }
-                    return new NDList(x.add(1).mul(self.kept.head()).add(2));
-                },
-                (self, store, inputs) -> {
                     // The input, the same output twice, and a view.
                     NDArray x = inputs.head();
                     NDArray y = x.mul(2).add(1);

@@ -151,14 +151,6 @@ class UserBlocksTest {
     static List<CodeBlock.Code> keepingArrays() {
         return List.of(
                 (self, store, inputs) -> {
-                    // A sum that is replaced in each pass.
-                    NDArray x = inputs.head().sum().add(1);
-                    NDArray sum = self.kept.isEmpty() ? x : self.kept.head().add(x);
-                    sum.attach(store.getManager());
-                    self.kept = new NDList(sum);
-                    return new NDList(inputs.head().mul(2).add(1).mul(sum));
-                },
-                (self, store, inputs) -> {
                     // A cache that grows.
                     NDArray x = inputs.head().mul(2).add(1);
                     NDArray all = self.kept.isEmpty() ? x : self.kept.head().concat(x);
@@ -186,12 +178,6 @@ class UserBlocksTest {
                     }
                     self.kept.head().addi(x);
                     return new NDList(inputs.head().mul(2).add(1).mul(self.kept.head()));
-                },
-                (self, store, inputs) -> {
-                    // A cast to the engine's class.
-                    NDArray x = inputs.head().mul(2);
-                    boolean open = ((NativeResource<?>) x).getHandle() != null;
-                    return new NDList(open ? x.add(1).mul(2) : x);
                 },
                 (self, store, inputs) -> {
                     // A counter, and a cast to the engine's class.
@@ -247,13 +233,6 @@ class UserBlocksTest {
             assertTrue(log.ours("INFO").stream().noneMatch(line -> line.contains("left to DJL")));
             assertEquals(List.of(), log.ours("WARN"));
         }
-    }
-
-    @Test
-    void op_blockWithoutState_isClosed() throws Exception {
-        Block block = new CodeBlock((self, store, inputs) -> new NDList(inputs.head().mul(2)));
-        PlanReport report = report(block, BlockAnswers.OP);
-        assertEquals(Optional.empty(), report.unclosedReason());
     }
 
     @Test
