@@ -105,11 +105,6 @@ final class ContestantMain {
                     running.orElseThrow()
                             .writeOutputs(request.get("seed").getAsLong(), path(request));
             case "report" -> reply.add("text", new JsonPrimitive(running.orElseThrow().report()));
-            case "close" -> {
-                running.orElseThrow().close();
-                running = Optional.empty();
-                trim();
-            }
             default -> throw new IllegalArgumentException(request.toString());
         }
         return reply;

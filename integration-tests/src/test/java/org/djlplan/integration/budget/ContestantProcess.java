@@ -224,11 +224,6 @@ public final class ContestantProcess implements AutoCloseable {
         return ask("report").get("text").getAsString();
     }
 
-    /** Closes the model. */
-    public void unload() throws IOException, InterruptedException {
-        JsonObject unused = ask("close");
-    }
-
     /** Makes the peak start again at the bytes that are resident now. */
     public void resetPeak() throws IOException {
         Files.writeString(proc().resolve("clear_refs"), "5");
@@ -237,11 +232,6 @@ public final class ContestantProcess implements AutoCloseable {
     /** Returns the peak of resident bytes since {@link #resetPeak()}, above idle. */
     public long peakAboveIdleBytes() throws IOException {
         return status("VmHWM") - idleBytes;
-    }
-
-    /** Returns the bytes that are resident now, above idle. */
-    public long aboveIdleBytes() throws IOException {
-        return status("VmRSS") - idleBytes;
     }
 
     /** Returns the process's id. */

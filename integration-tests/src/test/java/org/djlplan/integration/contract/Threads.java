@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Runs a task on several threads at once. */
 public final class Threads {
@@ -50,5 +51,29 @@ public final class Threads {
         } finally {
             pool.shutdownNow();
         }
+    }
+
+    /** Repeats work on some threads while an action runs, and returns how often each did it. */
+    public static List<Integer> during(Callable<?> action, int threads, Work<?> repeated)
+            throws Exception {
+        AtomicBoolean ended = new AtomicBoolean();
+        return all(
+                        threads + 1,
+                        thread -> {
+                            int count = 0;
+                            if (thread == threads) {
+                                try {
+                                    Object unused = action.call();
+                                } finally {
+                                    ended.set(true);
+                                }
+                            }
+                            while (thread < threads && !ended.get()) {
+                                Object unused = repeated.run(thread);
+                                count++;
+                            }
+                            return count;
+                        })
+                .subList(0, threads);
     }
 }

@@ -8,13 +8,10 @@ import ai.djl.repository.zoo.ZooModel;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.Callable;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.Served;
@@ -76,41 +73,31 @@ class SwitchOverTest {
         DelegationChoice cpu = choice(Candidate.cpu(1));
         DelegationChoice all =
                 choice(new Candidate(FixedChoice.operators(file, Delegates.XNNPACK), 1));
-        ExecutorService threads = Executors.newFixedThreadPool(3);
-        AtomicBoolean ended = new AtomicBoolean();
         try (StockInterpreter stock = new StockInterpreter(file, 1);
                 ServedModel runtime = Served.open(file, cpu)) {
             List<ByteBuffer> values = stock.randomInputs(1);
             List<List<Integer>> shapes = stock.shapes();
             List<ByteBuffer> expected = stock.run(values);
-            List<Future<Integer>> predictions = new ArrayList<>();
-            for (int i = 0; i < 3; i++) {
-                predictions.add(
-                        threads.submit(
-                                () -> {
-                                    int count = 0;
-                                    while (!ended.get()) {
-                                        Tolerance.assertWithin(
-                                                expected,
-                                                data(runtime.run(values, shapes)),
-                                                "prediction " + count++);
-                                    }
-                                    return count;
-                                }));
-            }
-            for (int i = 0; i < SWITCHES; i++) {
-                runtime.switchTo(i % 2 == 0 ? all : cpu);
-                int delegated = i % 2 == 0 ? all.candidate().operators().size() : 0;
-                assertEquals(delegated, report(runtime).delegatedOperators());
-            }
-            ended.set(true);
-            for (Future<Integer> each : predictions) {
-                assertTrue(each.get() > 0);
-            }
+            Callable<Boolean> switches =
+                    () -> {
+                        for (int i = 0; i < SWITCHES; i++) {
+                            runtime.switchTo(i % 2 == 0 ? all : cpu);
+                            int delegated = i % 2 == 0 ? all.candidate().operators().size() : 0;
+                            assertEquals(delegated, report(runtime).delegatedOperators());
+                        }
+                        return true;
+                    };
+            List<Integer> counts =
+                    Threads.during(
+                            switches,
+                            3,
+                            thread -> {
+                                List<ByteBuffer> outputs = data(runtime.run(values, shapes));
+                                Tolerance.assertWithin(expected, outputs, "while it switches");
+                                return true;
+                            });
+            assertTrue(counts.stream().allMatch(count -> count > 0), counts::toString);
             assertEquals(0, runtime.report().predictions().unplanned());
-        } finally {
-            ended.set(true);
-            threads.shutdown();
         }
     }
 

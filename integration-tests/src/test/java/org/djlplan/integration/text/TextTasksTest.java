@@ -38,6 +38,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Tests djl-plan with the tasks of DJL's HuggingFace tokenizers: answers equal the stock engine's,
@@ -122,23 +124,20 @@ class TextTasksTest {
         assertEquals(0, predictions.unplannedAllocations(), predictions.toString());
     }
 
-    private <I, O> void assertSame(
-            Path file,
-            Class<I> in,
-            Class<O> out,
-            TranslatorFactory factory,
-            List<I> inputs,
-            Function<O, String> print,
-            boolean inBatches)
-            throws Exception {
-        try (ZooModel<I, O> stock = load(file, in, out, factory);
-                ZooModel<I, O> model = load(file, in, out, planned(factory))) {
+    private <I, O> void assertSame(Task<I, O> task, boolean inBatches) throws Exception {
+        Path file = files(task.model);
+        try (ZooModel<I, O> stock = load(file, task.in, task.out, task.factory);
+                ZooModel<I, O> model = load(file, task.in, task.out, planned(task.factory))) {
             if (inBatches) {
-                assertEquals(inBatches(stock, inputs, print), inBatches(model, inputs, print));
-                assertPlanned(model, batches(inputs.size()));
+                assertEquals(
+                        inBatches(stock, task.inputs, task.print),
+                        inBatches(model, task.inputs, task.print));
+                assertPlanned(model, batches(TEXTS));
             } else {
-                assertEquals(oneByOne(stock, inputs, print), oneByOne(model, inputs, print));
-                assertPlanned(model, 2 * inputs.size());
+                assertEquals(
+                        oneByOne(stock, task.inputs, task.print),
+                        oneByOne(model, task.inputs, task.print));
+                assertPlanned(model, 2 * TEXTS);
             }
         }
     }
@@ -171,73 +170,57 @@ class TextTasksTest {
                 .toList();
     }
 
-    private void embed(boolean inBatches) throws Exception {
-        TranslatorFactory factory = new TextEmbeddingTranslatorFactory();
-        assertSame(
-                files("text_states"),
-                String.class,
-                float[].class,
-                factory,
-                texts(),
-                Arrays::toString,
-                inBatches);
+    /** What DJL's tokenizers do with a model. */
+    private record Task<I, O>(
+            String model,
+            Class<I> in,
+            Class<O> out,
+            TranslatorFactory factory,
+            List<I> inputs,
+            Function<O, String> print) {
+
+        @Override
+        public String toString() {
+            return model;
+        }
     }
 
-    @Test
-    void embed_textsOfManyLengths_answersAsStock() throws Exception {
-        embed(false);
+    static List<Task<?, ?>> tasks() {
+        return List.of(
+                new Task<>(
+                        "text_states",
+                        String.class,
+                        float[].class,
+                        new TextEmbeddingTranslatorFactory(),
+                        texts(),
+                        Arrays::toString),
+                new Task<>(
+                        "text_answer",
+                        QAInput.class,
+                        String.class,
+                        new QuestionAnsweringTranslatorFactory(),
+                        questions(),
+                        Function.identity()),
+                new Task<>(
+                        "text_labels",
+                        String.class,
+                        NamedEntity[].class,
+                        new TokenClassificationTranslatorFactory(),
+                        texts(),
+                        Arrays::toString));
     }
 
-    @Test
+    @ParameterizedTest
+    @MethodSource("tasks")
+    void predict_manyLengths_answersAsStock(Task<?, ?> task) throws Exception {
+        assertSame(task, false);
+    }
+
+    @ParameterizedTest
+    @MethodSource("tasks")
     @Tag("djl-current")
-    void embed_batchesOfManyLengths_answersAsStock() throws Exception {
-        embed(true);
-    }
-
-    private void answer(boolean inBatches) throws Exception {
-        TranslatorFactory factory = new QuestionAnsweringTranslatorFactory();
-        assertSame(
-                files("text_answer"),
-                QAInput.class,
-                String.class,
-                factory,
-                questions(),
-                Function.identity(),
-                inBatches);
-    }
-
-    @Test
-    void answer_questionsOfManyLengths_answersAsStock() throws Exception {
-        answer(false);
-    }
-
-    @Test
-    @Tag("djl-current")
-    void answer_batchesOfManyLengths_answersAsStock() throws Exception {
-        answer(true);
-    }
-
-    private void label(boolean inBatches) throws Exception {
-        TranslatorFactory factory = new TokenClassificationTranslatorFactory();
-        assertSame(
-                files("text_labels"),
-                String.class,
-                NamedEntity[].class,
-                factory,
-                texts(),
-                Arrays::toString,
-                inBatches);
-    }
-
-    @Test
-    void label_textsOfManyLengths_answersAsStock() throws Exception {
-        label(false);
-    }
-
-    @Test
-    @Tag("djl-current")
-    void label_batchesOfManyLengths_answersAsStock() throws Exception {
-        label(true);
+    void predict_batchesOfManyLengths_answersAsStock(Task<?, ?> task) throws Exception {
+        assertSame(task, true);
     }
 
     /**

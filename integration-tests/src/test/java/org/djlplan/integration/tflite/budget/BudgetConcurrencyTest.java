@@ -9,13 +9,11 @@ import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
@@ -38,11 +36,8 @@ class BudgetConcurrencyTest {
 
     @TempDir Path folder;
 
-    private final ExecutorService executor = Executors.newFixedThreadPool(2 * THREADS + 1);
-
     @AfterEach
     void end() {
-        executor.shutdownNow();
         Freed.assertEverything();
     }
 
@@ -56,18 +51,16 @@ class BudgetConcurrencyTest {
                 predictor, model.getNDManager(), answers.inputs().get(input), answers.shapes());
     }
 
-    private static Callable<Integer> predicting(ZooModel<NDList, NDList> model, Answers answers) {
-        return () -> {
-            int same = 0;
-            try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
-                for (int i = 0; i < PREDICTIONS; i++) {
-                    int input = i % INPUTS;
-                    List<ByteBuffer> outputs = predict(predictor, model, answers, input);
-                    same += outputs.equals(answers.outputs().get(input)) ? 1 : 0;
-                }
+    private static boolean assertAnswers(ZooModel<NDList, NDList> model, Answers answers)
+            throws TranslateException {
+        try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            for (int i = 0; i < PREDICTIONS; i++) {
+                int input = i % INPUTS;
+                assertEquals(
+                        answers.outputs().get(input), predict(predictor, model, answers, input));
             }
-            return same;
-        };
+        }
+        return true;
     }
 
     @Test
@@ -80,14 +73,12 @@ class BudgetConcurrencyTest {
         try (ZooModel<NDList, NDList> one = Budgeted.load(vgg, Budgeted.third(vgg, 1), "mmap", 1);
                 ZooModel<NDList, NDList> other =
                         Budgeted.load(resnet, Budgeted.third(resnet, 2), "direct", 2)) {
-            List<Callable<Integer>> work = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                work.add(predicting(one, ofVgg));
-                work.add(predicting(other, ofResNet));
-            }
-            for (Future<Integer> same : executor.invokeAll(work)) {
-                assertEquals(PREDICTIONS, same.get());
-            }
+            Threads.all(
+                    2 * THREADS,
+                    thread ->
+                            thread % 2 == 0
+                                    ? assertAnswers(one, ofVgg)
+                                    : assertAnswers(other, ofResNet));
             for (ZooModel<NDList, NDList> model : List.of(one, other)) {
                 PlanReport report = PlanReport.of(model).orElseThrow();
                 assertEquals(THREADS * PREDICTIONS, report.predictions().total());
@@ -102,17 +93,15 @@ class BudgetConcurrencyTest {
         Answers answers = Answers.of(file, 1, INPUTS);
         try (ZooModel<NDList, NDList> model =
                 Budgeted.load(file, Budgeted.third(file, 1), "mmap", 1)) {
-            List<Future<Integer>> running = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                running.add(executor.submit(predicting(model, answers)));
-            }
             PlanHandle handle = PlanHandle.of(model).orElseThrow();
-            for (int percent = 70; percent <= 100; percent += 3) {
-                handle.setBudget(percent + "%");
-            }
-            for (Future<Integer> same : running) {
-                assertEquals(PREDICTIONS, same.get());
-            }
+            Callable<Boolean> changes =
+                    () -> {
+                        for (int percent = 70; percent <= 100; percent += 3) {
+                            handle.setBudget(percent + "%");
+                        }
+                        return true;
+                    };
+            Threads.during(changes, THREADS, thread -> assertAnswers(model, answers));
         }
     }
 
@@ -126,16 +115,19 @@ class BudgetConcurrencyTest {
             ZooModel<NDList, NDList> model =
                     Budgeted.load(file, Budgeted.third(file, 1), "mmap", 1);
             CountDownLatch begun = new CountDownLatch(THREADS);
-            List<Future<Integer>> running = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                running.add(executor.submit(() -> predictUntilClosed(model, answers, begun)));
-            }
-            begun.await();
-            model.close();
-            model.close();
-            for (Future<Integer> wrong : running) {
-                assertEquals(0, wrong.get());
-            }
+            List<Integer> wrong =
+                    Threads.all(
+                            THREADS + 1,
+                            thread -> {
+                                if (thread < THREADS) {
+                                    return predictUntilClosed(model, answers, begun);
+                                }
+                                begun.await();
+                                model.close();
+                                model.close();
+                                return 0;
+                            });
+            assertEquals(Collections.nCopies(THREADS + 1, 0), wrong);
             Freed.assertEverything();
         }
     }

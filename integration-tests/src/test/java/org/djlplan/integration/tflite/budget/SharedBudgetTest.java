@@ -24,17 +24,13 @@ import java.lang.reflect.Type;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
@@ -48,6 +44,9 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.base.Throwables;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -56,7 +55,38 @@ class SharedBudgetTest {
 
     private static final int INPUTS = 3;
 
+    private static Answers ofResnet;
+    private static Answers ofVgg;
+    private static long leastOfResnet;
+
+    /** The least budget of both models. */
+    private static long least;
+
     @TempDir Path folder;
+    private Path resnet;
+    private Path vgg;
+
+    @BeforeAll
+    static void findLeast(@TempDir Path own) throws Exception {
+        Path one = Budgeted.copy(BudgetModels.SMALL_RESNET, own);
+        Path other = Budgeted.copy(BudgetModels.SMALL_VGG, own);
+        ofResnet = Answers.of(one, 1, INPUTS);
+        ofVgg = Answers.of(other, 1, INPUTS);
+        leastOfResnet = Budgeted.leastBytes(one, 1);
+        least = leastOfResnet + Budgeted.leastBytes(other, 1);
+    }
+
+    @BeforeEach
+    void copyModels() throws Exception {
+        resnet = copy(BudgetModels.SMALL_RESNET);
+        vgg = copy(BudgetModels.SMALL_VGG);
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        closeUnused();
+        Freed.assertEverything();
+    }
 
     private Criteria<NDList, NDList> criteria(Path file) {
         return Criteria.builder()
@@ -96,11 +126,6 @@ class SharedBudgetTest {
 
     @Test
     void load_several_shareItByTheirWeightsAndAnswerAsStock() throws Exception {
-        Path resnet = copy(BudgetModels.SMALL_RESNET);
-        Path vgg = copy(BudgetModels.SMALL_VGG);
-        Answers ofResnet = Answers.of(resnet, 1, INPUTS);
-        Answers ofVgg = Answers.of(vgg, 1, INPUTS);
-        long least = Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1);
         SharedBudget shared = SharedBudget.of(least * 3 / 2);
         try (ZooModel<NDList, NDList> first = shared.load(criteria(resnet))) {
             assertEquals(shared.bytes(), budget(first));
@@ -116,16 +141,10 @@ class SharedBudgetTest {
             Await.until(() -> budget(first) == shared.bytes());
             assertAsStock(first, ofResnet);
         }
-        Freed.assertEverything();
     }
 
     @Test
     void load_otherMemberWasGivenNoLimit_bothGetTheirShares() throws Exception {
-        Path resnet = copy(BudgetModels.SMALL_RESNET);
-        Path vgg = copy(BudgetModels.SMALL_VGG);
-        Answers ofResnet = Answers.of(resnet, 1, INPUTS);
-        Answers ofVgg = Answers.of(vgg, 1, INPUTS);
-        long least = Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1);
         SharedBudget shared = SharedBudget.of(least * 3 / 2);
         try (ZooModel<NDList, NDList> first = shared.load(criteria(resnet))) {
             PlanHandle.of(first).orElseThrow().setBudget("none");
@@ -136,15 +155,10 @@ class SharedBudgetTest {
                 assertAsStock(second, ofVgg);
             }
         }
-        Freed.assertEverything();
     }
 
     @Test
     void load_noRoomForAll_failsAndOthersContinue() throws Exception {
-        Path resnet = copy(BudgetModels.SMALL_RESNET);
-        Path vgg = copy(BudgetModels.SMALL_VGG);
-        Answers expected = Answers.of(resnet, 1, INPUTS);
-        long least = Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1);
         SharedBudget shared = SharedBudget.of(least * 9 / 10);
         try (ZooModel<NDList, NDList> first = shared.load(criteria(resnet))) {
             ModelException e =
@@ -155,7 +169,7 @@ class SharedBudgetTest {
                     e.toString());
             assertTrue(e.getMessage().contains("shared budget"), e.getMessage());
             assertEquals(shared.bytes(), budget(first));
-            assertAsStock(first, expected);
+            assertAsStock(first, ofResnet);
         }
         try (ZooModel<NDList, NDList> alone = shared.load(criteria(vgg))) {
             assertEquals(shared.bytes(), budget(alone));
@@ -164,37 +178,24 @@ class SharedBudgetTest {
 
     @Test
     void load_whileOthersPredict_predictionsAreUnaffected() throws Exception {
-        Path resnet = copy(BudgetModels.SMALL_RESNET);
-        Path vgg = copy(BudgetModels.SMALL_VGG);
-        Answers expected = Answers.of(resnet, 1, INPUTS);
-        long least = Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1);
         SharedBudget shared = SharedBudget.of(least * 3 / 2);
-        AtomicBoolean ends = new AtomicBoolean();
-        ExecutorService threads = Executors.newFixedThreadPool(2);
         try (ZooModel<NDList, NDList> first = shared.load(criteria(resnet))) {
-            List<Future<Boolean>> busy = new ArrayList<>();
-            for (int i = 0; i < 2; i++) {
-                busy.add(
-                        threads.submit(
-                                () -> {
-                                    while (!ends.get()) {
-                                        assertAsStock(first, expected);
-                                    }
-                                    return true;
-                                }));
-            }
-            for (int i = 0; i < 3; i++) {
-                try (ZooModel<NDList, NDList> second = shared.load(criteria(vgg))) {
-                    assertTrue(budget(first) + budget(second) <= shared.bytes());
-                }
-            }
-            ends.set(true);
-            for (Future<Boolean> each : busy) {
-                assertTrue(each.get());
-            }
-        } finally {
-            ends.set(true);
-            threads.shutdown();
+            Callable<Boolean> loads =
+                    () -> {
+                        for (int i = 0; i < 3; i++) {
+                            try (ZooModel<NDList, NDList> second = shared.load(criteria(vgg))) {
+                                assertTrue(budget(first) + budget(second) <= shared.bytes());
+                            }
+                        }
+                        return true;
+                    };
+            Threads.during(
+                    loads,
+                    2,
+                    thread -> {
+                        assertAsStock(first, ofResnet);
+                        return true;
+                    });
         }
     }
 
@@ -238,10 +239,6 @@ class SharedBudgetTest {
      */
     @Test
     void load_otherModelCannotGetItsShare_warnsAndBothServe() throws Exception {
-        Path vgg = copy(BudgetModels.SMALL_VGG);
-        Path resnet = copy(BudgetModels.SMALL_RESNET);
-        Answers ofVgg = Answers.of(vgg, 1, INPUTS);
-        Answers ofResnet = Answers.of(resnet, 1, INPUTS);
         SharedBudget shared = SharedBudget.of(3 * Files.size(vgg));
         try (ZooModel<NDList, NDList> first = shared.load(criteria(vgg))) {
             assertTrue(Budgeted.report(first).isWhole());
@@ -261,7 +258,6 @@ class SharedBudgetTest {
                 assertAsStock(second, ofResnet);
             }
         }
-        Freed.assertEverything();
     }
 
     /** Reports a missing class to the first who reads it. */
@@ -299,11 +295,6 @@ class SharedBudgetTest {
 
     @Test
     void load_otherModelWasLeftToTheEngine_hasTheBudgetAlone() throws Exception {
-        Path resnet = copy(BudgetModels.SMALL_RESNET);
-        Path vgg = copy(BudgetModels.SMALL_VGG);
-        Answers ofResnet = Answers.of(resnet, 1, INPUTS);
-        Answers ofVgg = Answers.of(vgg, 1, INPUTS);
-        long least = Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1);
         SharedBudget shared = SharedBudget.of(least * 3 / 2);
         try (ZooModel<NDList, NDList> first = shared.load(criteria(resnet))) {
             leaveToTheEngine(first, ofResnet);
@@ -317,7 +308,6 @@ class SharedBudgetTest {
                 assertAsStock(second, ofVgg);
             }
         }
-        Freed.assertEverything();
     }
 
     @Test
@@ -339,10 +329,9 @@ class SharedBudgetTest {
 
     @Test
     void load_criteriaAreUsedAgain_areAsBefore() throws Exception {
-        Path file = copy(BudgetModels.SMALL_RESNET);
-        Criteria<NDList, NDList> criteria = criteria(file);
+        Criteria<NDList, NDList> criteria = criteria(resnet);
         Map<String, ?> before = Map.copyOf(criteria.getArguments());
-        SharedBudget shared = SharedBudget.of(Budgeted.leastBytes(file, 1) * 2);
+        SharedBudget shared = SharedBudget.of(leastOfResnet * 2);
         shared.load(criteria).close();
         assertEquals(before, criteria.getArguments());
     }
@@ -358,11 +347,7 @@ class SharedBudgetTest {
 
     @Test
     void get_budgetOfTheProcess_isSharedByAllThatNameIt() throws Exception {
-        Path resnet = copy(BudgetModels.SMALL_RESNET);
-        Path vgg = copy(BudgetModels.SMALL_VGG);
-        Answers ofResnet = Answers.of(resnet, 1, INPUTS);
-        Answers ofVgg = Answers.of(vgg, 1, INPUTS);
-        long bytes = (Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1)) * 3 / 2;
+        long bytes = least * 3 / 2;
         Criteria<NDList, NDList> criteria = inProcess(criteria(resnet), bytes);
         System.setProperty("djlplan.memplan.sharedBudget", Long.toString(bytes));
         try (ZooModel<NDList, NDList> first = PlannedModels.acquire("resnet", criteria);
@@ -387,7 +372,6 @@ class SharedBudgetTest {
                 PlannedModels.acquire("alone", inProcess(criteria(resnet), bytes * 2))) {
             assertEquals(bytes * 2, budget(alone));
         }
-        closeUnused();
     }
 
     private static void closeUnused() {
@@ -397,30 +381,21 @@ class SharedBudgetTest {
     /** For example, jobs follow each other in one executor, and the first one's models are kept. */
     @Test
     void get_otherSizeWithFormerUnused_takesEffect() throws Exception {
-        Path resnet = copy(BudgetModels.SMALL_RESNET);
-        Answers expected = Answers.of(resnet, 1, INPUTS);
-        long bytes = Budgeted.leastBytes(resnet, 1) * 2;
-        try {
-            PlannedModels.acquire("same", inProcess(criteria(resnet), bytes)).close();
-            PlannedModels.acquire("other", inProcess(criteria(resnet), bytes)).close();
-            for (long next : new long[] {bytes * 3 / 4, bytes * 2}) {
-                try (ZooModel<NDList, NDList> model =
-                        PlannedModels.acquire("same", inProcess(criteria(resnet), next))) {
-                    assertEquals(next, budget(model));
-                    assertAsStock(model, expected);
-                }
+        long bytes = leastOfResnet * 2;
+        PlannedModels.acquire("same", inProcess(criteria(resnet), bytes)).close();
+        PlannedModels.acquire("other", inProcess(criteria(resnet), bytes)).close();
+        for (long next : new long[] {bytes * 3 / 4, bytes * 2}) {
+            try (ZooModel<NDList, NDList> model =
+                    PlannedModels.acquire("same", inProcess(criteria(resnet), next))) {
+                assertEquals(next, budget(model));
+                assertAsStock(model, ofResnet);
             }
-        } finally {
-            closeUnused();
         }
-        Freed.assertEverything();
     }
 
     @Test
     void get_anotherSizeWhileOneIsUsed_isRejected() throws Exception {
-        Path resnet = copy(BudgetModels.SMALL_RESNET);
-        Answers expected = Answers.of(resnet, 1, INPUTS);
-        long bytes = Budgeted.leastBytes(resnet, 1) * 2;
+        long bytes = leastOfResnet * 2;
         try (ZooModel<NDList, NDList> used =
                 PlannedModels.acquire("used", inProcess(criteria(resnet), bytes))) {
             for (String key : List.of("used", "other")) {
@@ -441,77 +416,61 @@ class SharedBudgetTest {
                         message);
             }
             assertEquals(bytes, budget(used));
-            assertAsStock(used, expected);
-        } finally {
-            closeUnused();
+            assertAsStock(used, ofResnet);
         }
     }
 
     @Test
     void get_unusedModel_entersAndLeavesTheBudget() throws Exception {
-        Path resnet = copy(BudgetModels.SMALL_RESNET);
-        long bytes = Budgeted.leastBytes(resnet, 1) * 3 / 2;
+        long bytes = leastOfResnet * 3 / 2;
         Criteria<NDList, NDList> outside = criteria(resnet);
         PlannedTranslatorFactory factory =
                 ((PlannedTranslatorFactory) outside.getTranslatorFactory())
                         .with("memplan.budget", "none");
         outside = outside.toBuilder().optTranslatorFactory(factory).build();
-        try {
-            for (int i = 0; i < 2; i++) {
-                try (ZooModel<NDList, NDList> model = PlannedModels.acquire("m", outside)) {
-                    assertTrue(PlanReport.of(model).orElseThrow().budget().isEmpty());
-                }
-                try (ZooModel<NDList, NDList> model =
-                        PlannedModels.acquire("m", inProcess(criteria(resnet), bytes))) {
-                    assertEquals(bytes, budget(model));
-                }
+        for (int i = 0; i < 2; i++) {
+            try (ZooModel<NDList, NDList> model = PlannedModels.acquire("m", outside)) {
+                assertTrue(PlanReport.of(model).orElseThrow().budget().isEmpty());
             }
-        } finally {
-            closeUnused();
+            try (ZooModel<NDList, NDList> model =
+                    PlannedModels.acquire("m", inProcess(criteria(resnet), bytes))) {
+                assertEquals(bytes, budget(model));
+            }
         }
     }
 
     /** Unused models are kept for a minute unless other models need their memory. */
     @Test
     void get_roomHeldByUnusedModels_isFreed() throws Exception {
-        Path resnet = copy(BudgetModels.SMALL_RESNET);
-        Path vgg = copy(BudgetModels.SMALL_VGG);
-        Answers expected = Answers.of(vgg, 1, INPUTS);
-        long bytes = (Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1)) * 9 / 10;
+        long bytes = least * 9 / 10;
         SharedBudget shared = SharedBudget.of(bytes);
-        try {
-            PlannedModels.acquire("resnet", criteria(resnet), shared).close();
-            try (ZooModel<NDList, NDList> model =
-                    PlannedModels.acquire("vgg", criteria(vgg), shared)) {
-                assertEquals(bytes, budget(model));
-                assertAsStock(model, expected);
-                assertThrows(
-                        ModelException.class,
-                        () -> PlannedModels.acquire("resnet", criteria(resnet), shared).close());
-                assertAsStock(model, expected);
-            }
-            try (ZooModel<NDList, NDList> model =
-                    PlannedModels.acquire("resnet", inProcess(criteria(resnet), bytes))) {
-                assertEquals(bytes, budget(model));
-            }
-            try (ZooModel<NDList, NDList> model =
-                    PlannedModels.acquire("vgg", inProcess(criteria(vgg), bytes))) {
-                assertEquals(bytes, budget(model));
-            }
-        } finally {
-            closeUnused();
+        PlannedModels.acquire("resnet", criteria(resnet), shared).close();
+        try (ZooModel<NDList, NDList> model = PlannedModels.acquire("vgg", criteria(vgg), shared)) {
+            assertEquals(bytes, budget(model));
+            assertAsStock(model, ofVgg);
+            assertThrows(
+                    ModelException.class,
+                    () -> PlannedModels.acquire("resnet", criteria(resnet), shared).close());
+            assertAsStock(model, ofVgg);
+        }
+        try (ZooModel<NDList, NDList> model =
+                PlannedModels.acquire("resnet", inProcess(criteria(resnet), bytes))) {
+            assertEquals(bytes, budget(model));
+        }
+        try (ZooModel<NDList, NDList> model =
+                PlannedModels.acquire("vgg", inProcess(criteria(vgg), bytes))) {
+            assertEquals(bytes, budget(model));
         }
     }
 
     /** Such as a pipeline of two models. */
     @Test
     void get_factoryAcquiresAModelThatAnotherThreadLoads_getsIt() throws Exception {
-        Path file = copy(BudgetModels.SMALL_RESNET);
-        SharedBudget shared = SharedBudget.of(Budgeted.leastBytes(file, 1) * 3);
+        SharedBudget shared = SharedBudget.of(leastOfResnet * 3);
         Callable<Long> inner =
                 () -> {
                     try (ZooModel<NDList, NDList> model =
-                            PlannedModels.acquire("inner", criteria(file), shared)) {
+                            PlannedModels.acquire("inner", criteria(resnet), shared)) {
                         return budget(model);
                     }
                 };
@@ -519,7 +478,7 @@ class SharedBudgetTest {
         Thread thread = new Thread(other, "other");
         Criteria<NDList, NDList> outer =
                 criteria(
-                        file,
+                        resnet,
                         () -> {
                             thread.start();
                             Await.until(() -> thread.getState() == Thread.State.BLOCKED);
@@ -528,22 +487,20 @@ class SharedBudgetTest {
         assertTimeoutPreemptively(
                 Duration.ofMinutes(1), () -> PlannedModels.acquire("outer", outer, shared).close());
         assertTrue(other.get() > 0);
-        closeUnused();
     }
 
     @Test
     void get_oneModelPerJvmInABudget_isLoadedOnce() throws Exception {
-        Path file = copy(BudgetModels.SMALL_RESNET);
-        SharedBudget shared = SharedBudget.of(Budgeted.leastBytes(file, 1) * 2);
-        try (ZooModel<NDList, NDList> one = PlannedModels.acquire("m", criteria(file), shared);
+        SharedBudget shared = SharedBudget.of(leastOfResnet * 2);
+        try (ZooModel<NDList, NDList> one = PlannedModels.acquire("m", criteria(resnet), shared);
                 ZooModel<NDList, NDList> other =
-                        PlannedModels.acquire("m", criteria(file), shared)) {
+                        PlannedModels.acquire("m", criteria(resnet), shared)) {
             assertNotSame(one, other);
             assertEquals(shared.bytes(), budget(one));
             assertEquals(shared.bytes(), budget(other));
         }
         closeUnused();
-        try (ZooModel<NDList, NDList> next = shared.load(criteria(file))) {
+        try (ZooModel<NDList, NDList> next = shared.load(criteria(resnet))) {
             assertFalse(budget(next) < shared.bytes());
         }
     }
