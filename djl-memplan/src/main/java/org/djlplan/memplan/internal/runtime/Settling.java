@@ -1,7 +1,8 @@
 package org.djlplan.memplan.internal.runtime;
 
 import java.time.Duration;
-import java.util.Optional;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Future;
 import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
@@ -9,9 +10,9 @@ import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 /**
  * Returns to the system the memory that loading a model leaves behind: file pages that are not read
  * again, such as weights that the engine converted, and freed memory that the C library keeps. It
- * does so a few times in the half minute after the first prediction, at doubling intervals, because
- * Java's compiler also allocates and frees most of its memory in that time. It runs in the
- * background. A page that is needed again costs a page fault.
+ * does so a few times in the half minute after the load, and again after the first prediction, at
+ * doubling intervals, because Java's compilers also allocate and free most of their memory in that
+ * time. It runs in the background. A page that is needed again costs a page fault.
  */
 public final class Settling implements AutoCloseable {
 
@@ -23,65 +24,63 @@ public final class Settling implements AutoCloseable {
 
     private final Runnable releasePages;
     private final Duration first;
-    private volatile boolean begun;
-    private int done;
-    private Optional<Future<?>> next = Optional.empty();
+    private volatile boolean predicted;
 
-    /**
-     * @param releasePages returns the pages of the model's file to the system; may run after the
-     *     model is closed
-     */
-    public Settling(Runnable releasePages) {
-        this(releasePages, FIRST);
-    }
+    /** Guarded by this, as is {@link #next}. */
+    private boolean closed;
 
-    @VisibleForTesting
-    Settling(Runnable releasePages, Duration first) {
+    private final List<Future<?>> next = new ArrayList<>(TIMES);
+
+    private Settling(Runnable releasePages, Duration first) {
         this.releasePages = releasePages;
         this.first = first;
     }
 
-    /** Reports a prediction of the model. Takes time only at the first call. */
-    public void begin() {
-        if (!begun) {
-            start();
-        }
-    }
-
-    private synchronized void start() {
-        if (!begun) {
-            begun = true;
-            next = Later.schedule(first, this::settle);
-        }
-    }
-
     /**
-     * Returns file pages and freed memory now, on this thread, because predictions no longer use
-     * much of it.
+     * Begins to return memory.
+     *
+     * @param releasePages returns the pages of the model's file to the system; may run after the
+     *     model is closed
      */
+    public static Settling afterLoad(Runnable releasePages) {
+        return afterLoad(releasePages, FIRST);
+    }
+
+    @VisibleForTesting
+    static Settling afterLoad(Runnable releasePages, Duration first) {
+        Settling settling = new Settling(releasePages, first);
+        settling.begin();
+        return settling;
+    }
+
+    /** Reports a prediction of the model. Takes time only at the first call. */
+    public void afterPrediction() {
+        if (!predicted) {
+            predicted = true;
+            begin();
+        }
+    }
+
+    private synchronized void begin() {
+        cancel();
+        for (int i = 0; i < TIMES && !closed; i++) {
+            Runnable release = i == 0 ? releasePages : () -> {};
+            Later.schedule(first.multipliedBy((2L << i) - 1), () -> settle(release))
+                    .ifPresent(next::add);
+        }
+    }
+
+    /** Returns file pages and freed memory now, because predictions no longer use much of it. */
     public void settleNow() {
         releasePages.run();
         ProcessMemory.trim();
     }
 
-    private void settle() {
-        if (done == 0) {
-            releasePages.run();
-        }
-        trim();
-        synchronized (this) {
-            done++;
-            next =
-                    next.isPresent() && done < TIMES
-                            ? Later.schedule(first.multipliedBy(1L << done), this::settle)
-                            : Optional.empty();
-        }
-    }
-
     /**
      * Trims once for models that were loaded together. Runs on the only thread of {@link Later}.
      */
-    private static void trim() {
+    private static void settle(Runnable release) {
+        release.run();
         long now = System.nanoTime();
         if (now - lastTrimNanos >= APART.toNanos()) {
             ProcessMemory.trim();
@@ -89,10 +88,14 @@ public final class Settling implements AutoCloseable {
         }
     }
 
+    private void cancel() {
+        next.forEach(future -> future.cancel(false));
+        next.clear();
+    }
+
     @Override
     public synchronized void close() {
-        begun = true;
-        next.ifPresent(future -> future.cancel(false));
-        next = Optional.empty();
+        closed = true;
+        cancel();
     }
 }

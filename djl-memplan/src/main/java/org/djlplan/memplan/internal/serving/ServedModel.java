@@ -172,7 +172,7 @@ public final class ServedModel implements TfLiteModel {
                         model.keepsState());
         requests = requests();
         pool = new InterpreterPool(interpreters, IDLE_AFTER, candidates, model::close);
-        settling = new Settling(model::releasePages);
+        settling = Settling.afterLoad(model::releasePages);
     }
 
     /** 8-bit models are compared operator by operator, which takes more memory. */
@@ -423,7 +423,7 @@ public final class ServedModel implements TfLiteModel {
             try {
                 Optional<List<OutputTensor>> results = attempt(effective, values);
                 if (results.isPresent()) {
-                    settling.begin();
+                    settling.afterPrediction();
                     return results.get();
                 }
             } catch (UnplannableException e) {

@@ -13,39 +13,36 @@ import org.junit.jupiter.api.Test;
 class SettlingTest {
 
     private final AtomicInteger released = new AtomicInteger();
-    private final CountDownLatch releasedOnce = new CountDownLatch(1);
 
-    private void release() {
-        released.incrementAndGet();
-        releasedOnce.countDown();
+    private Settling afterLoad(int firstMillis) {
+        return Settling.afterLoad(released::incrementAndGet, Duration.ofMillis(firstMillis));
     }
 
-    /** Waits until the thread for later work has done all work that was due. */
-    private static void awaitLaterWork(Duration due) throws InterruptedException {
+    /** Waits beyond all delays of a settling whose first one is 1 ms; they end after 31 ms. */
+    private static void awaitLaterWork() throws InterruptedException {
         CountDownLatch done = new CountDownLatch(1);
-        assertTrue(Later.run(due, done::countDown));
+        assertTrue(Later.run(Duration.ofMillis(100), done::countDown));
         assertTrue(done.await(10, TimeUnit.SECONDS));
     }
 
     @Test
-    void begin_twice_releasesPagesOnce() throws Exception {
-        try (Settling settling = new Settling(this::release, Duration.ofMillis(1))) {
-            settling.begin();
-            settling.begin();
-            assertTrue(releasedOnce.await(10, TimeUnit.SECONDS));
-            // Waits beyond all of its delays, which add up to 31 ms.
-            awaitLaterWork(Duration.ofMillis(100));
+    void afterLoadAndFirstPrediction_releasesPagesOnceEach() throws Exception {
+        try (Settling settling = afterLoad(1)) {
+            awaitLaterWork();
             assertEquals(1, released.get());
+            settling.afterPrediction();
+            settling.afterPrediction();
+            awaitLaterWork();
+            assertEquals(2, released.get());
         }
     }
 
     @Test
     void close_beforeFirstRelease_releasesNothing() throws Exception {
-        Settling settling = new Settling(this::release, Duration.ofMillis(50));
-        settling.begin();
+        Settling settling = afterLoad(50);
         settling.close();
-        settling.begin();
-        awaitLaterWork(Duration.ofMillis(100));
+        settling.afterPrediction();
+        awaitLaterWork();
         assertEquals(0, released.get());
     }
 }

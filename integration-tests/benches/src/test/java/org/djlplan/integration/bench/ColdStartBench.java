@@ -48,6 +48,19 @@ class ColdStartBench {
         }
     }
 
+    /** The figure is {@code loaded MB}, 8 s after the load, before the first prediction. */
+    @Test
+    void printLoaded() throws Exception {
+        try (Turns turns = new Turns(folder, 5)) {
+            for (String name : List.of("tiny_text", "sentences")) {
+                Path model = turns.copy(RealModels.TORCHSCRIPT.file(name));
+                String[] settings = {"file=" + model, "inputs=i2x64", "wait=8", "requests=1"};
+                Way planned = Cases.way("planned", "planned", settings);
+                turns.compare(name, List.of(Cases.stock(settings), planned));
+            }
+        }
+    }
+
     private void printTfLite(Path model, String inputs) throws Exception {
         try (Turns turns = new Turns(folder, 5)) {
             String[] settings = {

@@ -173,6 +173,9 @@ public final class ModelApplication {
             services.add(new ModelApplication(each));
         }
         double loadMillis = (System.nanoTime() - begun) / MEGA;
+        for (ModelApplication service : services) {
+            Thread.sleep(1000L * service.number("wait", 0));
+        }
         long loaded = memory.residentBytes().orElseThrow();
         List<JsonObject> rows = serve(services);
         cpu = cpuNanos() - cpu;
@@ -202,7 +205,6 @@ public final class ModelApplication {
         List<Future<?>> running = new ArrayList<>();
         List<Long> begins = new ArrayList<>();
         for (ModelApplication service : services) {
-            Thread.sleep(1000L * service.number("wait", 0));
             long begin = System.nanoTime() + TimeUnit.SECONDS.toNanos(service.number("warmUp", 0));
             begins.add(begin);
             for (int i = 0; i < service.number("callers", 1); i++) {

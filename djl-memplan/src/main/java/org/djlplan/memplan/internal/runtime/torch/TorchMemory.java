@@ -46,7 +46,7 @@ public final class TorchMemory implements AutoCloseable {
     private final Recording recording = new Recording();
 
     /** Returns memory that loading freed; the weights are not read from a file. */
-    private final Settling settling = new Settling(() -> {});
+    private final Settling settling = Settling.afterLoad(() -> {});
 
     private volatile Optional<String> stopped = Optional.empty();
     private volatile boolean closed;
@@ -122,7 +122,7 @@ public final class TorchMemory implements AutoCloseable {
             countUnplanned();
             return TorchPrediction.unplanned();
         }
-        settling.begin();
+        settling.afterPrediction();
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
         try {
