@@ -2,11 +2,16 @@ package org.djlplan.cli;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
+import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.djlplan.delegation.internal.DelegationOptions;
+import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.measure.TorchDelegableModel;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -99,14 +104,39 @@ final class CompareCommand implements Callable<Integer> {
         options.check(true, true);
         PrintWriter err = spec.commandLine().getErr();
         Comparison comparison = new Comparer(err).compare(options, extent);
+        Map<String, String> lower = lowerPrecisions(extent.modes(), err);
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
-            out.println(comparison.toJson());
+            JsonObject object = comparison.toJson();
+            object.add("lowerPrecisions", Json.tree(lower));
+            out.println(object);
         } else {
             out.print(FigureTable.of(comparison));
+            lower.forEach((name, choice) -> out.println(LowerPrecisions.sentence(name, choice)));
         }
         out.flush();
         return Failure.complain(err, comparison.complaints());
+    }
+
+    /** Measures what a lower precision would bring to a TorchScript model. */
+    private Map<String, String> lowerPrecisions(Set<RunMode> modes, PrintWriter err) {
+        if (!modes.contains(RunMode.DELEGATED)
+                || options.engine() != EngineKind.PYTORCH
+                || !(options.model() instanceof ModelRef.OfFile file)) {
+            return Map.of();
+        }
+        try {
+            EngineKind.PYTORCH.load();
+            TorchDelegableModel model =
+                    TunedModel.torchScript(file.readable(), options.inputs(), options.threads());
+            PlanOptions plan = PlannedLoading.parse(options.arguments());
+            return LowerPrecisions.of(model, DelegationOptions.parse(plan.delegation()));
+        } catch (IOException | Failure e) {
+            err.println("lower precisions are not measured: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return Map.of();
     }
 
     private Comparer.Extent extent() {

@@ -18,6 +18,7 @@ import java.util.function.Supplier;
 import org.djlplan.cli.Comparison.Variant;
 import org.djlplan.cli.OutputDifference.Limit;
 import org.djlplan.cli.OutputDifference.Written;
+import org.djlplan.memplan.internal.rewrite.SampledRequests;
 import org.djlplan.thirdparty.guava.base.Suppliers;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -100,8 +101,9 @@ final class Comparer {
                         Optional.of(new MeasuringNews(messages, options.modelName())))) {
             worker.awaitLoaded();
             if (options.engine() == EngineKind.PYTORCH) {
-                // The first prediction measures, because its inputs are needed.
-                long[] unused = worker.time(1);
+                // The first prediction measures, because its inputs are needed; for a lower
+                // precision those of several.
+                long[] unused = worker.time(SampledRequests.LEAST_COMPARED);
             }
             worker.finish();
             tell(measuring.name(), worker);

@@ -179,7 +179,8 @@ final class RunOptions {
         options.model = otherModel;
         options.inputs = ImmutableList.of(input);
         // There is no stored result for that model.
-        List.of(PROFILE, PROFILE_FROM, ON_MISSING).forEach(options.arguments::remove);
+        List.of(PROFILE, PROFILE_FROM, ON_MISSING, DELEGATION + "precision")
+                .forEach(options.arguments::remove);
         // These run a model more than once, which is an error for blocks that are not DJL's own.
         List.of(OptionKey.VERIFY.key(), OptionKey.WARMUP.key()).forEach(options.arguments::remove);
         // A percentage of the little memory that this model takes would be too small.

@@ -94,7 +94,9 @@ final class SizeProbe {
         List<Row> rows = new ArrayList<>();
         Measured stock = measure(RunMode.STOCK, options);
         rows.add(checked(RunMode.STOCK.label(), RunMode.STOCK, options, stock));
-        rows.add(row(PLANNED, options));
+        // A stored result, for example of a lower precision, may need another amount of memory.
+        boolean delegates = options.mentionsDelegation() && options.mayDelegate();
+        rows.add(row(PLANNED, delegates ? RunMode.DELEGATED : RunMode.PLANNED, options));
         for (Wanted wanted : budgets) {
             String bytes = Long.toString(wanted.bytes(stock.size().modelBytes()));
             rows.add(row("budget " + wanted.name(), options.with(OptionKey.BUDGET, bytes + "B")));
@@ -109,11 +111,15 @@ final class SizeProbe {
     }
 
     private Row row(String name, RunOptions inside) throws IOException {
+        return row(name, RunMode.PLANNED, inside);
+    }
+
+    private Row row(String name, RunMode mode, RunOptions inside) throws IOException {
         try {
             news.accept(name + ": loading");
             // Slices the model if the budget requires it, and stores the result.
-            Measured unused = measure(RunMode.PLANNED, inside);
-            return checked(name, RunMode.PLANNED, inside, measure(RunMode.PLANNED, inside));
+            Measured unused = measure(mode, inside);
+            return checked(name, mode, inside, measure(mode, inside));
         } catch (Failure.TooSmall e) {
             return refused(name, e, OptionalLong.of(e.leastBytes()));
         } catch (Failure e) {

@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.djlplan.cli.TuneOptions.Setting;
-import org.djlplan.delegation.internal.DelegationKey;
 import org.djlplan.delegation.internal.DelegationOptions;
 import org.djlplan.delegation.internal.Tuning;
 import org.djlplan.delegation.internal.choice.ProfileTable;
@@ -30,7 +29,6 @@ import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegableModel;
-import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.thirdparty.guava.collect.ContiguousSet;
@@ -176,13 +174,7 @@ final class TuneCommand implements Callable<Integer> {
             tuning.copyTo(into.get(), table);
         }
         output.add(new Kept<>(tuning.key(), table), objection.isEmpty());
-        if (!setting.precision().isLower()) {
-            for (String name : measurable.precisions()) {
-                Precision precision = Precision.parse(name).orElseThrow();
-                Tuning.tryOut(measurable, setting, precision)
-                        .ifPresent(tried -> output.add(precision, tried));
-            }
-        }
+        LowerPrecisions.of(measurable, setting).forEach(output::add);
         return anyMeasured(table);
     }
 
@@ -278,13 +270,12 @@ final class TuneCommand implements Callable<Integer> {
         }
 
         /** Prints what a precision would bring that loads do not permit yet. */
-        void add(Precision precision, ProfileTable tried) {
-            String option = DelegationKey.PRECISION.key() + '=' + precision.name();
+        void add(String precision, String choice) {
             if (json) {
-                lowerPrecisions.addProperty(precision.name(), tried.reason());
+                lowerPrecisions.addProperty(precision, choice);
                 object.add("lowerPrecisions", lowerPrecisions);
             } else {
-                out.println(option + " would choose " + TextTable.plain(tried.reason()));
+                out.println(LowerPrecisions.sentence(precision, choice));
                 out.flush();
             }
         }

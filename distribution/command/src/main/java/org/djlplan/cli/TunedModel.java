@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.djlplan.memplan.graph.Graph;
@@ -174,7 +175,9 @@ final class TunedModel {
         }
         try {
             engine().load();
-            return isTorchScript() ? openTorchScript() : openTfLite(options, mix);
+            return isTorchScript()
+                    ? torchScript(file(), shapes, OptionalInt.empty())
+                    : openTfLite(options, mix);
         } catch (EngineException | UnplannableException | IllegalArgumentException e) {
             throw new Failure("%s cannot be measured".formatted(model.text()), e);
         }
@@ -214,9 +217,14 @@ final class TunedModel {
         }
     }
 
-    /** Opens the model with random inputs. */
-    private TorchDelegableModel openTorchScript() {
-        Engine engine = Engine.getEngine(engine().engineName());
+    /**
+     * Returns a TorchScript model with random inputs.
+     *
+     * @param threads of the engine; empty for those that a setting of the JVM has
+     * @throws Failure if the engine cannot measure it
+     */
+    static TorchDelegableModel torchScript(Path file, List<InputSpec> shapes, OptionalInt threads) {
+        Engine engine = Engine.getEngine(EngineKind.PYTORCH.engineName());
         TorchAllocator.attach(engine.getVersion())
                 .ifPresent(
                         problem -> {
@@ -224,19 +232,19 @@ final class TunedModel {
                         });
         Random random = new Random(1);
         List<SampleInputs> compared =
-                Stream.generate(() -> sample(random))
+                Stream.generate(() -> sample(shapes, random))
                         .limit(SampledRequests.LEAST_COMPARED)
                         .toList();
         return new TorchDelegableModel(
-                file(),
-                FileIdentity.text(file()),
+                file,
+                FileIdentity.text(file),
                 CacheFolder.get(),
-                TorchSettings.threadsBySetting(),
+                threads.orElseGet(TorchSettings::threadsBySetting),
                 engine.getVersion(),
                 new SampledRequests(List.of(new Frequent(compared.get(0), 1)), compared));
     }
 
-    private SampleInputs sample(Random random) {
+    private static SampleInputs sample(List<InputSpec> shapes, Random random) {
         List<ModelInput> inputs = ModelInput.allocate(shapes);
         inputs.forEach(input -> input.fill(random));
         return new SampleInputs(

@@ -33,6 +33,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class TorchCommandsTest {
 
+    private static final List<String> LOWER = List.of("float16", "bfloat16", "int8");
+
     @TempDir Path folder;
 
     /** Returns its input and a sum in a new array. */
@@ -102,6 +104,7 @@ class TorchCommandsTest {
                 "STORED",
                 delegated.getAsJsonObject("delegation").get("origin").getAsString(),
                 delegated.toString());
+        assertEquals(LOWER, List.copyOf(result.json().getAsJsonObject("lowerPrecisions").keySet()));
     }
 
     @Test
@@ -128,9 +131,7 @@ class TorchCommandsTest {
         }
         assertEquals(1, chosen, tuned.out());
         assertTrue(candidates.containsAll(List.of("stock", "frozen")), tuned.out());
-        assertEquals(
-                List.of("float16", "bfloat16", "int8"),
-                List.copyOf(tuned.json().getAsJsonObject("lowerPrecisions").keySet()));
+        assertEquals(LOWER, List.copyOf(tuned.json().getAsJsonObject("lowerPrecisions").keySet()));
         Result shown = DjlPlanProcess.runHere("tune", "--show", "--explain", file);
         assertTrue(shown.out().contains("chosen: "), shown.out());
     }

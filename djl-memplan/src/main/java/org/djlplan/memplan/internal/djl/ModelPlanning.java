@@ -301,9 +301,10 @@ public final class ModelPlanning {
             early.ifPresent(WeightFile::close);
         }
         if (options.permitsLowerPrecision()
-                && !(engine.equals("PyTorch") && model.getBlock() instanceof SymbolBlock)) {
+                && (!(engine.equals("PyTorch") && model.getBlock() instanceof SymbolBlock)
+                        || options.budget().limited())) {
             logger.warn(
-                    "{} has no effect on {}, which is not a TorchScript model",
+                    "{} has no effect on {}, which is not a TorchScript model without a budget",
                     PlanOptions.PRECISION,
                     model.getName());
         }

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.internal.rewrite;
 
+import java.util.Locale;
 import org.djlplan.memplan.internal.machine.CpuFeatures;
 import org.djlplan.memplan.internal.rewrite.Recipe.Replacement;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -70,7 +71,9 @@ final class LowerPrecision {
     private static final String INT8_LINEAR =
             linear(
                     """
+                    %one : int = prim::Constant[value=1]()
                     %columns : int[] = prim::ListConstruct(%one)
+                    %none : NoneType = prim::Constant()
                     %no : bool = prim::Constant[value=0]()
                     %magnitudes : Tensor = aten::abs(%w)
                     %largest : Tensor = aten::amax(%magnitudes, %columns, %no)
@@ -81,12 +84,12 @@ final class LowerPrecision {
                     %int64 : int = prim::Constant[value=4]()
                     %zeros : Tensor = aten::zeros_like(%scales, %int64, %none, %none, %none, %none)
                     %qint8 : int = prim::Constant[value=12]()
-                    %weight : Tensor = aten::quantize_per_channel(%w, %scales, %zeros, %zero, %qint8)
+                    %weight : Tensor = aten::quantize_per_channel(%w, %scales, %zeros, %first, %qint8)
                     %packed : __torch__.torch.classes.quantized.LinearPackedParamsBase = quantized::linear_prepack(%weight, %b)
                     %reduced : bool = prim::Constant[value=REDUCED]()
                     %results : Tensor = quantized::linear_dynamic(%rows, %packed, %reduced)
                     """
-                            .replace("REDUCED", CpuFeatures.has("avx512_vnni") ? "0" : "1"));
+                            .replace("REDUCED", hasWideSums() ? "0" : "1"));
 
     private static final String INT8_EMBEDDING =
             embedding("127.", "%rounded : Tensor = aten::round(%quotients)", "%rounded", 1);
@@ -109,27 +112,28 @@ final class LowerPrecision {
     private LowerPrecision() {}
 
     /**
-     * Returns a linear layer whose kernel takes a matrix only; other inputs are reshaped.
+     * Returns whether the library of kernels adds products of two bytes in 32 bits. Its own
+     * environment variable can restrict it to older instructions, which add them in 16 bits.
+     */
+    private static boolean hasWideSums() {
+        String restricted = System.getenv("FBGEMM_ENABLE_INSTRUCTIONS");
+        return CpuFeatures.has("avx512_vnni")
+                && (restricted == null
+                        || restricted.toUpperCase(Locale.ROOT).startsWith("AVX512_E1"));
+    }
+
+    /**
+     * Returns a linear layer whose kernel takes any number of dimensions but one.
      *
      * @param kernel computes {@code %results} from {@code %rows}
      */
     private static String linear(String kernel) {
         return """
                 graph(%x, %w, %b):
-                  %zero : int = prim::Constant[value=0]()
-                  %one : int = prim::Constant[value=1]()
-                  %last : int = prim::Constant[value=-1]()
-                  %none : NoneType = prim::Constant()
-                  %outputs : int = aten::size(%w, %zero)
-                  %inputs : int = aten::size(%w, %one)
-                  %matrix : int[] = prim::ListConstruct(%last, %inputs)
-                  %rows : Tensor = aten::reshape(%x, %matrix)
+                  %first : int = prim::Constant[value=0]()
+                  %rows : Tensor = aten::unsqueeze(%x, %first)
                   KERNEL
-                  %shape : int[] = aten::size(%x)
-                  %head : int[] = aten::slice(%shape, %none, %last, %one)
-                  %tail : int[] = prim::ListConstruct(%outputs)
-                  %result_shape : int[] = aten::add(%head, %tail)
-                  %r : Tensor = aten::reshape(%results, %result_shape)
+                  %r : Tensor = aten::squeeze(%results, %first)
                   return (%r)
                 """
                 .replace("KERNEL", kernel.strip().indent(2).strip());

@@ -20,7 +20,11 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>The property {@code djlplan.bench.encoder} names a folder with {@code model.pt}, which {@code
  * trained_encoder.py} makes, and its {@code tokenizer.json}. For rows of ONNX Runtime it also has
  * {@code model.onnx}, of which {@code model.pt} was made, and {@code model8.onnx}, its 8-bit
- * version, and {@code djlplan.bench.onnxruntime} is the class path of DJL's engine for them.
+ * version, and {@code djlplan.bench.onnxruntime} is the class path of DJL's engine for them; if it
+ * has LangChain4j's artifacts of this model, these are measured, too.
+ *
+ * <p>{@code djlplan.bench.server} is the class path of the example {@code embedding} together with
+ * djl-delegation, for figures of a web server.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -36,6 +40,8 @@ class PrecisionBench {
             Splitter.on(File.pathSeparatorChar)
                     .omitEmptyStrings()
                     .splitToList(System.getProperty("djlplan.bench.onnxruntime", ""));
+
+    private static final String SERVER = System.getProperty("djlplan.bench.server", "");
 
     private static final ImmutableList<String> PYTORCH =
             ImmutableList.of("stock", "float32", "float16", "bfloat16", "int8");
@@ -88,6 +94,9 @@ class PrecisionBench {
             add(variants, "onnx", "model.onnx", "model.onnx");
             add(variants, "onnx8", "model8.onnx", "model.onnx");
         }
+        if (ONNX_RUNTIME.stream().anyMatch(jar -> jar.contains("langchain4j"))) {
+            variants.addAll(List.of("langchain4j", "langchain4j8"));
+        }
         Files.write(folder.resolve("texts.txt"), TEXTS);
         try (Turns turns = new Turns(folder, 1)) {
             for (String threads : THREADS) {
@@ -101,6 +110,39 @@ class PrecisionBench {
                 turns.compare("callers: " + callers, ways);
             }
         }
+    }
+
+    @Test
+    void printConnections() throws Exception {
+        if (SERVER.isEmpty()) {
+            return;
+        }
+        List<String> variants = new ArrayList<>();
+        for (String variant : PYTORCH) {
+            add(variants, variant, "model.pt", variant + ".pt");
+        }
+        System.out.printf(
+                "%-10s %11s %8s %8s %8s%n", "", "connections", "per s", "p50 ms", "p99 ms");
+        for (String variant : variants) {
+            try (EmbeddingServer server =
+                    new EmbeddingServer(SERVER, folder.resolve(variant), options(variant))) {
+                // The 32nd request waits for the measurement.
+                EmbeddingServer.Figures unused = server.serve(TEXTS, 1, 3);
+                for (int connections : new int[] {1, 8, 64}) {
+                    EmbeddingServer.Figures figures =
+                            server.serve(TEXTS, connections, Integer.parseInt(ROUNDS));
+                    System.out.printf("%-10s %11d %s%n", variant, connections, figures);
+                }
+            }
+        }
+    }
+
+    private static List<String> options(String variant) {
+        return variant.equals("stock")
+                ? List.of("-Ddjlplan.memplan.enabled=false")
+                : List.of(
+                        "-Ddjlplan.delegation.precision=" + variant,
+                        "-Ddjlplan.delegation.profile=blocking");
     }
 
     /** Each variant has its own folder, because choices are stored there. */
