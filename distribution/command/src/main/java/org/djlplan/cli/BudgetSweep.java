@@ -105,8 +105,8 @@ final class BudgetSweep {
     /**
      * Result: the model does not run in this budget.
      *
-     * @param leastBytes the smallest budget in which the model runs, according to the model; empty
-     *     if it cannot run for another reason
+     * @param leastBytes a lower bound of the smallest budget in which the model runs, according to
+     *     the model; empty if it cannot run for another reason
      */
     record Refused(String why, OptionalLong leastBytes) implements Outcome {}
 
@@ -182,6 +182,16 @@ final class BudgetSweep {
                     .flatMapToLong(row -> leastBytes(row).stream())
                     .filter(bytes -> bytes > tooSmall)
                     .min();
+        }
+
+        /** Returns whether the model ran in a budget of so many bytes, and kept it. */
+        boolean isHeld(long bytes) {
+            return rows.stream()
+                    .anyMatch(
+                            row ->
+                                    row.bytes() == bytes
+                                            && row.measured().isPresent()
+                                            && !row.isExceeded());
         }
 
         private static OptionalLong leastBytes(Row row) {

@@ -73,6 +73,7 @@ final class BudgetTable {
                 .ifPresent(
                         bytes ->
                                 text.append("smallest budget: ")
+                                        .append(result.isHeld(bytes) ? "" : "at least ")
                                         .append(megabytes(bytes))
                                         .append(" MB (memplan.budget=")
                                         .append(bytes)

@@ -101,7 +101,7 @@ class BudgetTableTest {
                 List.of(lines.get(3).split(" {2,}", -1)));
         assertEquals(List.of("1/64", "4.0"), List.of(lines.get(4).split(" {2,}", -1)));
         assertEquals("1/64: at least 20.0 MB", lines.get(5));
-        assertEquals("smallest budget: 20.0 MB (memplan.budget=20000000B)", lines.get(6));
+        assertEquals("smallest budget: at least 20.0 MB (memplan.budget=20000000B)", lines.get(6));
         assertEquals(List.of(), table.complaints(0));
     }
 
@@ -139,8 +139,11 @@ class BudgetTableTest {
                         20 * MB,
                         row(58 * MB, Optional.of(COLD), OutputDifference.NONE).outcome());
         BudgetTable table = table(row(60 * MB, Optional.of(COLD), OutputDifference.NONE), tried);
-        assertTrue(table.text().contains("smallest budget: 58.0 MB"), table.text());
+        assertTrue(table.text().contains("smallest budget: at least 58.0 MB"), table.text());
         assertEquals(List.of(), table.complaints(0));
+        Row held = new Row("least", 58 * MB, tried.outcome());
+        table = table(row(60 * MB, Optional.of(COLD), OutputDifference.NONE), tried, held);
+        assertTrue(table.text().contains("smallest budget: 58.0 MB"), table.text());
     }
 
     @Test

@@ -1,8 +1,8 @@
 package org.djlplan.memplan.errors;
 
 /**
- * Signals a budget in which a model cannot run; the message has the smallest possible budget and
- * the operator that needs it.
+ * Signals a budget in which a model, or one of its predictions, cannot run. The message has a lower
+ * bound of the bytes that it needs, and what needs them.
  */
 public final class BudgetTooSmallException extends Exception {
 
@@ -12,14 +12,18 @@ public final class BudgetTooSmallException extends Exception {
 
     /**
      * @param message for the user
-     * @param leastBytes the smallest possible budget
+     * @param leastBytes a lower bound of the smallest budget
      */
     public BudgetTooSmallException(String message, long leastBytes) {
         super(message);
         this.leastBytes = leastBytes;
     }
 
-    /** Returns the smallest possible budget in bytes. */
+    /**
+     * Returns a lower bound of the smallest budget, in bytes. It is the smallest budget of a
+     * TensorFlow Lite model, and of a prediction like an earlier one. Another prediction with
+     * PyTorch or ONNX Runtime ends at its first allocation beyond the budget, so it may need more.
+     */
     public long leastBytes() {
         return leastBytes;
     }

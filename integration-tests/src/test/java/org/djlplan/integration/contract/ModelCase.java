@@ -6,6 +6,7 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Block;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
@@ -15,8 +16,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -28,19 +32,36 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
  * consecutive seeds have different shapes if the model takes several.
  *
  * @param inputSets inputs of each shape
+ * @param block makes the block of an imperative model, whose file has the parameters
  */
-public record ModelCase(EngineCase engine, Path file, List<ModelInputs> inputSets) {
+public record ModelCase(
+        EngineCase engine,
+        Path file,
+        List<ModelInputs> inputSets,
+        Optional<Supplier<Block>> block) {
 
     public ModelCase {
         inputSets = ImmutableList.copyOf(inputSets);
     }
 
+    ModelCase(EngineCase engine, Path file, List<ModelInputs> inputSets) {
+        this(engine, file, inputSets, Optional.empty());
+    }
+
+    /** Returns the same model in another file. */
+    ModelCase in(Path other) {
+        return new ModelCase(engine, other, inputSets, block);
+    }
+
     /** Returns criteria without a translator. */
     public Criteria.Builder<NDList, NDList> criteria() {
-        return Criteria.builder()
-                .setTypes(NDList.class, NDList.class)
-                .optEngine(engine.engine())
-                .optModelPath(file);
+        Criteria.Builder<NDList, NDList> criteria =
+                Criteria.builder().setTypes(NDList.class, NDList.class).optEngine(engine.engine());
+        return block.isEmpty()
+                ? criteria.optModelPath(file)
+                : criteria.optModelPath(file.getParent())
+                        .optModelName(BlockModels.NAME)
+                        .optBlock(block.get().get());
     }
 
     /** Returns the factory of the one line, with options. */

@@ -8,21 +8,20 @@ import ai.djl.translate.TranslateException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.BiFunction;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
  * Many threads predict with many models at once, while models are closed and loaded with other
  * options. Threads keep some outputs for a while; some inputs are wrong; some callers are
- * interrupted. Every output is compared with the engine's without djl-plan.
+ * interrupted; some loads fail. Every output is compared with the engine's without djl-plan.
  */
 final class Soak {
 
@@ -40,6 +39,7 @@ final class Soak {
     private final AtomicInteger keptNow = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
     private final AtomicInteger loads = new AtomicInteger();
+    private final AtomicInteger failedLoads = new AtomicInteger();
     private final AtomicInteger failures = new AtomicInteger();
     private final AtomicInteger closedMeanwhile = new AtomicInteger();
     private final AtomicInteger unplanned = new AtomicInteger();
@@ -50,15 +50,29 @@ final class Soak {
      *
      * @param slots how many models are loaded at once
      * @param loadEvery one in this number of predictions loads a model again instead
-     * @param options makes the options of each load; {@code memplan.enabled=false} leaves the model
-     *     to the engine
+     * @param limit of its time
+     * @param loader loads a model
      */
     record Plan(
             int threads,
             int slots,
             int loadEvery,
             int predictions,
-            BiFunction<EngineCase, Random, Map<String, Object>> options) {}
+            Duration limit,
+            Loader loader) {}
+
+    /** Loads models. */
+    @FunctionalInterface
+    interface Loader {
+
+        /**
+         * Loads a model with random options; it may try other loads before, which fail.
+         *
+         * @param failed is called for each of these
+         */
+        ZooModel<NDList, NDList> load(ModelCase model, Random random, Runnable failed)
+                throws Exception;
+    }
 
     /** A model, and the engine's outputs by seed. */
     private record Answers(ModelCase model, List<List<ByteBuffer>> bySeed) {}
@@ -81,6 +95,7 @@ final class Soak {
      * The counts and problems of a run.
      *
      * @param predictions number of outputs that were compared
+     * @param failedLoads number of loads that failed as they should
      * @param failures number of predictions with wrong inputs, which failed
      * @param closedMeanwhile number of predictions that failed because another thread had closed
      *     the model
@@ -91,6 +106,7 @@ final class Soak {
     record Outcome(
             int predictions,
             int loads,
+            int failedLoads,
             int failures,
             int closedMeanwhile,
             int unplanned,
@@ -108,11 +124,12 @@ final class Soak {
     /** Runs to the end and closes everything. */
     Outcome run(long seed) throws Exception {
         Random random = new Random(seed);
+        long end = System.nanoTime() + plan.limit().toNanos();
         for (int i = 0; i < slots.length(); i++) {
             slots.set(i, load(answers.get(i % answers.size()), random));
         }
         try {
-            Threads.all(plan.threads(), thread -> work(new Random(seed + 1 + thread)));
+            Threads.all(plan.threads(), thread -> work(new Random(seed + 1 + thread), end));
         } finally {
             for (int i = 0; i < slots.length(); i++) {
                 close(slots.get(i));
@@ -125,6 +142,7 @@ final class Soak {
         return new Outcome(
                 done.get(),
                 loads.get(),
+                failedLoads.get(),
                 failures.get(),
                 closedMeanwhile.get(),
                 unplanned.get(),
@@ -132,11 +150,11 @@ final class Soak {
                 residentBytes);
     }
 
-    private boolean work(Random random) throws Exception {
+    private boolean work(Random random, long end) throws Exception {
         for (Answers each : answers) {
             each.model().engine().prepareThread();
         }
-        while (done.get() < plan.predictions() && problems.isEmpty()) {
+        while (done.get() < plan.predictions() && System.nanoTime() < end && problems.isEmpty()) {
             int place = random.nextInt(slots.length());
             if (random.nextInt(plan.loadEvery()) == 0) {
                 Answers next = answers.get(random.nextInt(answers.size()));
@@ -153,8 +171,8 @@ final class Soak {
 
     private Slot load(Answers next, Random random) throws Exception {
         loads.incrementAndGet();
-        ModelCase model = next.model();
-        return new Slot(next, model.loadDirectly(plan.options().apply(model.engine(), random)));
+        return new Slot(
+                next, plan.loader().load(next.model(), random, failedLoads::incrementAndGet));
     }
 
     private void close(Slot slot) {

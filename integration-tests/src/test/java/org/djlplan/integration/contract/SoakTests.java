@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.engine.Engine;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -66,7 +67,9 @@ public abstract class SoakTests {
                         Math.max(6, models.size()),
                         loadEvery,
                         predictions,
-                        this::options);
+                        Duration.ofDays(1),
+                        (model, random, failed) ->
+                                model.loadDirectly(options(model.engine(), random)));
         Outcome outcome = new Soak(models, plan).run(seed);
         assertEquals(List.of(), outcome.problems());
         assertTrue(outcome.predictions() >= predictions, outcome.toString());

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** Runs a task on several threads at once. */
 public final class Threads {
 
-    private static final long PATIENCE_SECONDS = 240;
+    private static final long PATIENCE_SECONDS = 900;
 
     private Threads() {}
 

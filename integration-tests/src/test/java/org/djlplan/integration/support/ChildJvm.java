@@ -18,7 +18,7 @@ import org.djlplan.thirdparty.guava.base.Splitter;
  */
 public final class ChildJvm {
 
-    private static final long PATIENCE_MINUTES = 5;
+    private static final long PATIENCE_MINUTES = 15;
 
     /**
      * Properties for DJL's folders of downloads and unpacked files, which are not the user's own.

@@ -42,7 +42,8 @@ public final class BlockModels {
         SEQUENTIAL,
         CUSTOM;
 
-        Block create() {
+        /** Makes the block, without parameters. */
+        public Block create() {
             return this == SEQUENTIAL ? sequential() : new Residual();
         }
     }

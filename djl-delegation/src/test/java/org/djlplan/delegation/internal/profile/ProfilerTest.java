@@ -471,6 +471,19 @@ class ProfilerTest {
     }
 
     @Test
+    void profile_cpuKernelsAreDisturbedInBothRaces_hasACaveat() throws InterruptedException {
+        ChainTruth truth = new ChainTruth(4);
+        Arrays.fill(truth.cpuNanos, 2 * ChainTruth.MILLI);
+        Arrays.fill(truth.delegateNanos, 5 * ChainTruth.MILLI);
+        SimulatedRunner runner = runner(truth).disturbedInTurns(Candidate::isStock, 1, 3);
+
+        ProfileTable table = profile(runner, LATENCY);
+
+        assertTrue(table.chosen().delegates(), table::reason);
+        assertTrue(table.caveat().orElseThrow().contains("another set was faster"));
+    }
+
+    @Test
     void profile_littleTime_endsSoonAfterIt() throws InterruptedException {
         ChainTruth truth = truth(2, 9, 3);
         SimulatedRunner runner = runner(truth);

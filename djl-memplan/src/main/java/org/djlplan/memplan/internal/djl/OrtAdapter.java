@@ -2,7 +2,6 @@ package org.djlplan.memplan.internal.djl;
 
 import ai.djl.Model;
 import ai.djl.engine.Engine;
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import java.io.IOException;
@@ -25,11 +24,23 @@ final class OrtAdapter {
 
     private static final String SUFFIX = ".onnx";
     private static final String DEFAULT_NAME = "model.onnx";
-    private static final String ARRAY = "ai.djl.onnxruntime.engine.OrtNDArray";
 
     private final Model model;
     private final OrtBinding binding;
     private final Object options;
+
+    /**
+     * A block of the engine, with its session.
+     *
+     * @param manager of the block alone
+     */
+    record OwnBlock(Block block, NDManager manager) implements AutoCloseable {
+
+        @Override
+        public void close() {
+            manager.close();
+        }
+    }
 
     private OrtAdapter(Model model, OrtBinding binding, Object options) {
         this.model = model;
@@ -68,17 +79,6 @@ final class OrtAdapter {
                 .map(folder::resolve)
                 .filter(Files::isRegularFile)
                 .findFirst();
-    }
-
-    /** Returns the engine's object of an array; empty for arrays of other engines. */
-    static Optional<Object> tensor(NDArray array) {
-        try {
-            return array.getClass().getName().equals(ARRAY)
-                    ? Optional.ofNullable(call(array, "getTensor"))
-                    : Optional.empty();
-        } catch (ReflectiveOperationException e) {
-            return Optional.empty();
-        }
     }
 
     private static Object sessionOf(Block block) throws ReflectiveOperationException {
@@ -156,19 +156,19 @@ final class OrtAdapter {
      *
      * @return a block with the session that is not closed with the model
      */
-    OrtBlock takeSession() throws ReflectiveOperationException {
+    OwnBlock takeSession() throws ReflectiveOperationException {
         Block block = model.getBlock();
-        OrtBlock taken = newBlock(sessionOf(block));
+        OwnBlock taken = newBlock(sessionOf(block));
         OrtBinding.accessible(block.getClass(), "session").set(block, null);
         return taken;
     }
 
     /** Returns a block with a session that is not closed with the model. */
-    OrtBlock newBlock(Object session) throws ReflectiveOperationException {
+    OwnBlock newBlock(Object session) throws ReflectiveOperationException {
         NDManager own =
                 Engine.getEngine("OnnxRuntime").newBaseManager(model.getNDManager().getDevice());
         try {
-            return new OrtBlock(model.getName(), engineBlock(session, own), own);
+            return new OwnBlock(engineBlock(session, own), own);
         } catch (ReflectiveOperationException | RuntimeException e) {
             own.close();
             throw e;

@@ -10,6 +10,7 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetOptions;
 import org.djlplan.memplan.internal.config.InputShape;
 import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.djl.OrtAdapter.OwnBlock;
 import org.djlplan.memplan.internal.events.FlightRecord;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
@@ -108,7 +109,7 @@ final class OrtPlanning {
     private Optional<String> install(
             Model model, OrtAdapter adapter, Optional<FileMappings> expected)
             throws TranslateException {
-        OrtBlock block;
+        OwnBlock block;
         OrtMemory memory;
         Optional<AutoCloseable> opened = expected.map(before -> (AutoCloseable) model.getBlock());
         try {
@@ -181,7 +182,7 @@ final class OrtPlanning {
      * file. If the budget is too small, or is a share of what stock takes, a run without a limit
      * measures that.
      */
-    private void tryBudget(Model model, OrtBlock block, OrtMemory memory)
+    private void tryBudget(Model model, OwnBlock block, OrtMemory memory)
             throws TranslateException {
         Budget budget = options.budget().budget();
         try {
@@ -207,16 +208,17 @@ final class OrtPlanning {
     }
 
     /** Gives the model a block whose predictions use the memory that is returned. */
-    private OrtMemory serve(Model model, OrtBlock block, OrtMemory memory) {
+    private OrtMemory serve(Model model, OwnBlock block, OrtMemory memory) {
         AutoCloseable both =
                 () -> {
                     memory.close();
                     block.close();
                 };
         String name = "djl-plan-" + System.identityHashCode(memory);
+        ModelInUse use = new ModelInUse(model);
         try {
-            model.getNDManager().attachInternal(name, both);
-            PyTorchPlanning.replaceBlock(model, wrap(model, block, memory));
+            use.attach(name, both);
+            PyTorchPlanning.replaceBlock(model, wrap(model, block.block(), memory, use));
             return memory;
         } catch (RuntimeException | Error e) {
             model.getNDManager().detachInternal(name);
@@ -226,7 +228,7 @@ final class OrtPlanning {
     }
 
     /** Runs a model that is planned, as far as its options ask for that. */
-    private void tryOut(Model model, OrtAdapter adapter, OrtBlock block, OrtMemory memory)
+    private void tryOut(Model model, OrtAdapter adapter, OwnBlock block, OrtMemory memory)
             throws TranslateException {
         // The engine has freed the weights that it packed, but the C library keeps their memory.
         ProcessMemory.trim();
@@ -294,18 +296,19 @@ final class OrtPlanning {
         }
     }
 
-    private Block wrap(Model model, OrtBlock stock, OrtMemory memory) {
+    private Block wrap(Model model, Block stock, OrtMemory memory, ModelInUse use) {
         InputLimit limit =
                 new InputLimit(model.getName(), options.requests(), Optional.of(memory.needed()));
+        InferencePass engines = InferencePass.of(stock);
         InferencePass forward =
                 (parameters, inputs, params) ->
                         memory.run(
                                 ArraySizes.of(inputs),
-                                () -> stock.forward(parameters, inputs, params));
+                                () -> engines.forward(parameters, inputs, params));
         VerifiedForward.Status verification = new VerifiedForward.Status();
         InferencePass checked =
                 options.verify()
-                        ? new VerifiedForward(model.getName(), stock, forward, verification)
+                        ? new VerifiedForward(model.getName(), engines, forward, verification)
                         : forward;
         Lane lane =
                 memory.hasBudget()
@@ -316,14 +319,15 @@ final class OrtPlanning {
         String name = model.getName();
         Block planned =
                 BlockProxy.wrap(
-                        stock.block(),
-                        (parameters, inputs, params) -> {
-                            limit.check(inputs);
-                            return FlightRecord.prediction(
-                                    name,
-                                    "OnnxRuntime",
-                                    () -> placed.forward(parameters, inputs, params));
-                        });
+                        stock,
+                        use.guard(
+                                (parameters, inputs, params) -> {
+                                    limit.check(inputs);
+                                    return FlightRecord.prediction(
+                                            name,
+                                            "OnnxRuntime",
+                                            () -> placed.forward(parameters, inputs, params));
+                                }));
         ReportSources.register(planned, new OrtHandle(memory, limit, verification));
         return planned;
     }

@@ -31,6 +31,7 @@ final class PredictionScope implements NDResource {
 
     private final NDManager manager;
     private final Optional<PredictionScope> outer;
+    private final Optional<ModelInUse> use;
     private final Optional<Limit> limit;
     private Optional<TorchPrediction> pending = Optional.empty();
     private boolean left;
@@ -68,34 +69,41 @@ final class PredictionScope implements NDResource {
     }
 
     private PredictionScope(
-            NDManager manager, Optional<PredictionScope> outer, Optional<Limit> limit) {
+            NDManager manager,
+            Optional<PredictionScope> outer,
+            Optional<ModelInUse> use,
+            Optional<Limit> limit) {
         this.manager = manager;
         this.outer = outer;
+        this.use = use;
         this.limit = limit;
     }
 
     /**
      * Opens a scope on this thread, unless a scope of the same call is already open.
      *
+     * @param model whose resources outlive the call; empty for a call that may never end
      * @param limit of the model; a nested call does not count
+     * @throws IllegalStateException if the model is closed
      */
-    static void open(NDManager callManager, Optional<Limit> limit) {
+    static void open(NDManager callManager, Optional<ModelInUse> model, Optional<Limit> limit) {
         Reference<?>[] place = place();
         Optional<PredictionScope> current = scope(place[0]);
         if (current.isEmpty() || current.get().manager != callManager) {
             // A translator may itself predict, with another model.
             Optional<PredictionScope> outer = ifOpen(current);
             Optional<Limit> passed = outer.isEmpty() ? limit : Optional.empty();
+            model.ifPresent(used -> used.begin(callManager));
             if (passed.isPresent()) {
                 passed.get().enter();
             }
-            PredictionScope scope = new PredictionScope(callManager, outer, passed);
+            PredictionScope scope = new PredictionScope(callManager, outer, model, passed);
             try {
                 // Not a longer name, because joining strings is much code for Java's compilers.
                 callManager.tempAttachInternal(
                         callManager, Integer.toString(System.identityHashCode(scope)), scope);
             } catch (RuntimeException | Error e) {
-                scope.leaveLimit();
+                scope.leave();
                 throw e;
             }
             place[0] = new WeakReference<>(scope);
@@ -131,6 +139,11 @@ final class PredictionScope implements NDResource {
     /** Returns whether this thread is in a known predictor call. */
     static boolean isOpen() {
         return open().isPresent();
+    }
+
+    /** Returns whether this thread is in a call that its model's resources outlive. */
+    static boolean isUse() {
+        return open().flatMap(scope -> scope.use).isPresent();
     }
 
     /**
@@ -183,7 +196,7 @@ final class PredictionScope implements NDResource {
     @Override
     public void close() {
         finish();
-        leaveLimit();
+        leave();
         Reference<?>[] place = place();
         if (place[0] != null && place[0].get() == this) {
             boolean isNested = outer.isPresent() && outer.get().manager.isOpen();
@@ -191,12 +204,13 @@ final class PredictionScope implements NDResource {
         }
     }
 
-    private synchronized void leaveLimit() {
+    private synchronized void leave() {
         if (!left) {
             left = true;
             if (limit.isPresent()) {
                 limit.get().leave();
             }
+            use.ifPresent(ModelInUse::end);
         }
     }
 

@@ -212,10 +212,10 @@ final class PyTorchPlanning {
             weights.get()
                     .keep(folder(model, block), CacheFolder.get(), key(model, block, mode, loaded));
         }
-        model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
-        Optional<RewrittenBlock> module =
-                loaded.isEmpty() ? RewrittenBlock.of(model, block) : Optional.empty();
-        prepareRewriting(model, module, memory);
+        ModelInUse use = new ModelInUse(model);
+        use.attach("djl-plan-" + System.identityHashCode(memory), memory);
+        Optional<RewrittenBlock> module = RewrittenBlock.of(model, block, use);
+        prepareRewriting(model, loaded.isEmpty() ? module : Optional.empty(), memory);
         InferencePass stock =
                 module.map(each -> each.serving(InferencePass.of(block)))
                         .orElseGet(() -> InferencePass.of(block));
@@ -236,7 +236,8 @@ final class PyTorchPlanning {
         InputLimit limit =
                 new InputLimit(model.getName(), options.requests(), Optional.of(memory.needed()));
         InferencePass sampled = rewriting.map(each -> each.sampling(placed)).orElse(placed);
-        InferencePass pass = new PredictorForward(model.getName(), stock, sampled, memory, limit);
+        InferencePass pass =
+                use.guard(new PredictorForward(model.getName(), stock, sampled, memory, limit));
         Block planned =
                 block.getClass() == SequentialBlock.class
                         ? new PlannedSequentialBlock((SequentialBlock) block, pass)

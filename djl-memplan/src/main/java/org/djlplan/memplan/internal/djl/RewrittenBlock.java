@@ -19,10 +19,7 @@ import org.djlplan.memplan.internal.runtime.torch.TorchSettings;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A TorchScript block whose module can be rewritten once, and closed, while it serves. DJL itself
- * deletes a module that predictions use, which ends the JVM.
- */
+/** A TorchScript block whose module can be rewritten once, and closed, while it serves. */
 final class RewrittenBlock implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(RewrittenBlock.class);
@@ -35,6 +32,7 @@ final class RewrittenBlock implements AutoCloseable {
     private final NDManager manager;
     private final TorchScriptBlock loaded;
     private final ModuleInService module;
+    private final ModelInUse use;
 
     /** Settings of the thread that loaded the model. */
     private final TorchSettings settings = TorchSettings.current();
@@ -42,27 +40,30 @@ final class RewrittenBlock implements AutoCloseable {
     /**
      * @throws ReflectiveOperationException if the engine's block is not as expected
      */
-    private RewrittenBlock(Model model, Block block) throws ReflectiveOperationException {
+    private RewrittenBlock(Model model, Block block, ModelInUse use)
+            throws ReflectiveOperationException {
         manager = model.getNDManager();
         loaded = TorchScriptBlock.of(block);
         module = new ModuleInService(loaded);
+        this.use = use;
     }
 
     /**
      * Returns a block that is closed in place of the engine's; empty if that is not a TorchScript
      * block, or has other fields than expected.
      */
-    static Optional<RewrittenBlock> of(Model model, Block block) {
+    static Optional<RewrittenBlock> of(Model model, Block block, ModelInUse use) {
         if (!block.getClass().getName().equals(ENGINES)) {
             return Optional.empty();
         }
         try {
-            RewrittenBlock rewritten = new RewrittenBlock(model, block);
+            RewrittenBlock rewritten = new RewrittenBlock(model, block, use);
             rewritten.closeWith(rewritten);
             return Optional.of(rewritten);
         } catch (ReflectiveOperationException e) {
             logger.warn(
-                    "{} is not rewritten, because the engine's block is not as expected: {}",
+                    "{} must not be closed while it predicts, and is not rewritten, because the"
+                            + " engine's block is not as expected: {}",
                     model.getName(),
                     e.toString());
             return Optional.empty();
@@ -130,6 +131,6 @@ final class RewrittenBlock implements AutoCloseable {
     /** Deletes the module, once no prediction uses it. No rewriting may run. */
     @Override
     public void close() {
-        module.close();
+        use.close(loaded);
     }
 }

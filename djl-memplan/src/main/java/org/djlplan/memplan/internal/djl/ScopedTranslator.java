@@ -30,16 +30,19 @@ public final class ScopedTranslator implements InvocationHandler {
 
     private final Translator<?, ?> inner;
     private final Model model;
+    private final ModelInUse use;
     private final Optional<PredictionScope.Limit> limit;
     private final Optional<TokenGroups> groups;
 
     private ScopedTranslator(
             Translator<?, ?> inner,
             Model model,
+            ModelInUse use,
             Optional<PredictionScope.Limit> limit,
             Optional<TokenGroups> groups) {
         this.inner = inner;
         this.model = model;
+        this.use = use;
         this.limit = limit;
         this.groups = groups;
     }
@@ -64,6 +67,7 @@ public final class ScopedTranslator implements InvocationHandler {
                         new ScopedTranslator(
                                 inner,
                                 model,
+                                new ModelInUse(model),
                                 limit,
                                 batchTokens.isPresent()
                                         ? Optional.of(new TokenGroups(batchTokens.getAsInt()))
@@ -99,6 +103,7 @@ public final class ScopedTranslator implements InvocationHandler {
                                                 new ScopedTranslator(
                                                         translator,
                                                         scoped.model,
+                                                        scoped.use,
                                                         scoped.limit,
                                                         Optional.empty())))
                 .orElse(translator);
@@ -187,8 +192,11 @@ public final class ScopedTranslator implements InvocationHandler {
         if (callContext instanceof TranslatorContext context) {
             NDManager manager = context.getNDManager();
             if (limit.isPresent() || !isTfLite(manager)) {
+                boolean ends = endsWithItsCall();
                 PredictionScope.open(
-                        manager, limit.isPresent() && endsWithItsCall() ? limit : Optional.empty());
+                        manager,
+                        ends ? Optional.of(use) : Optional.empty(),
+                        ends ? limit : Optional.empty());
             }
         }
     }

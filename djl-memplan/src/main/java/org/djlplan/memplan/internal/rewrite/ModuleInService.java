@@ -2,42 +2,23 @@ package org.djlplan.memplan.internal.rewrite;
 
 import ai.djl.nn.Parameter;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
+import org.djlplan.memplan.internal.runtime.Uses;
 import org.djlplan.memplan.internal.runtime.torch.ModuleRewriter;
 import org.djlplan.memplan.internal.thread.Later;
 
 /**
- * The module of a TorchScript model in service. It can be closed, and another module can replace
- * it, while predictions run: a module is deleted once none of them uses it. Thread-safe.
+ * The module of a TorchScript model in service. Another module can replace it while predictions
+ * run: the replaced module is deleted once none of them uses it. Thread-safe.
  */
-public final class ModuleInService implements AutoCloseable {
+public final class ModuleInService {
 
     private final TorchScriptBlock block;
-    private volatile Version current = new Version();
-    private volatile boolean closed;
 
-    /** The predictions that may use one module. */
-    private static final class Version {
-
-        /** One more than the number of predictions, until the module was replaced or closed. */
-        private final AtomicInteger uses = new AtomicInteger(1);
-
-        /** Runs when the module was replaced or closed, and no prediction uses it any more. */
-        private volatile Runnable end = () -> {};
-
-        boolean enter() {
-            return uses.getAndUpdate(n -> n == 0 ? 0 : n + 1) > 0;
-        }
-
-        void leave() {
-            if (uses.decrementAndGet() == 0) {
-                end.run();
-            }
-        }
-    }
+    /** The predictions that may use the current module. */
+    private volatile Uses current = new Uses();
 
     /**
      * @param block of the loaded model
@@ -46,23 +27,16 @@ public final class ModuleInService implements AutoCloseable {
         this.block = block;
     }
 
-    /**
-     * Runs a forward pass of the block.
-     *
-     * @throws IllegalStateException if the model is closed
-     */
+    /** Runs a forward pass of the block. */
     public <T> T run(Supplier<T> pass) {
-        Version version = current;
-        while (closed || !version.enter()) {
-            if (closed) {
-                throw new IllegalStateException("the model is closed");
-            }
-            version = current;
+        Uses uses = current;
+        while (!uses.begin()) {
+            uses = current;
         }
         try {
             return pass.get();
         } finally {
-            version.leave();
+            uses.end();
         }
     }
 
@@ -83,23 +57,12 @@ public final class ModuleInService implements AutoCloseable {
             rewritten.close();
             throw e;
         }
-        Version old = current;
-        old.end = () -> Later.run(Duration.ZERO, () -> free(rewritten));
         block.exchange(rewritten);
-        // A prediction that enters the old version from here on uses the new module.
-        current = new Version();
+        // A prediction that uses the old one from here on uses the new module.
+        Uses old = current;
+        current = new Uses();
         block.block().getParameters().values().forEach(Parameter::close);
-        old.leave();
-    }
-
-    /** Deletes the module, once no prediction uses it. No module may be replaced meanwhile. */
-    @Override
-    public synchronized void close() {
-        if (!closed) {
-            current.end = block::close;
-            closed = true;
-            current.leave();
-        }
+        old.close(() -> Later.run(Duration.ZERO, () -> free(rewritten)));
     }
 
     private static void free(TorchScriptBlock replaced) {
