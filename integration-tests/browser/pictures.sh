@@ -49,7 +49,8 @@ for each in hand_landmark_full FaceAntiSpoofing; do
     "$project/djlplan" tune "$each.tflite" --threads 1 >/dev/null
 done
 report tflite hand_landmark_full.tflite --threads 1 --runs 60 --predictors 8 \
-    --with selfie_segmentation.tflite
+    --with hand_landmark_lite.tflite
+report in-place selfie_segmentation.tflite
 report large FaceAntiSpoofing.tflite --threads 1 --budgets 100MB,80MB,60MB,50MB,42MB
 report torchscript resnet18.pt --input-shape 1,3,224,224
 report streamed resnet152.pt --input-shape 1,3,224,224 --budgets 3/4,1/2,1/3,1/4
@@ -72,9 +73,7 @@ awk 'BEGIN {
     }
 }' >thousand.csv
 report thousand thousand.csv
-report lite hand_landmark_lite.tflite --json lite.json
-report full hand_landmark_full.tflite --json full.json
-report comparison lite.json full.json
+report full hand_landmark_full.tflite
 pointed full >chosen.html
 report owners hand_landmark_full.tflite --threads 1 --no-delegation --predictors 4
 
@@ -90,7 +89,7 @@ picture page-network network map 900 64
 picture page-buffers buffers map 900 64
 picture page-network-run network run 900 64
 picture page-thousand thousand map 900 64
-picture page-comparison comparison '' 1000 64
+picture page-in-place in-place map 900 64
 picture page-chosen chosen map 900 64
 # The panel below the map.
 sed 's|</style>|.cards, .mapview, .folded, .foot, .tabs, #top { display: none !important }</style>|; s|<meta http-equiv="Content-Security-Policy"[^>]*>||' owners.html >only-owners.html

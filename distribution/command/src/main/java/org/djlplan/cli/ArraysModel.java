@@ -25,16 +25,9 @@ import java.util.function.Supplier;
  * directly.
  *
  * @param model must be closed after all its predictors
- * @param predictors creates more predictors
- * @param predictor for use by one thread
- * @param owner whether closing this also closes the model
+ * @param predictors creates a predictor for use by one thread
  */
-record ArraysModel(
-        Model model,
-        Supplier<Predictor<NDList, NDList>> predictors,
-        Predictor<NDList, NDList> predictor,
-        boolean owner)
-        implements AutoCloseable {
+record ArraysModel(Model model, Supplier<Predictor<NDList, NDList>> predictors) {
 
     /** Seed of a block's weights, so that they are the same in every process. */
     private static final int WEIGHTS_SEED = 1;
@@ -61,7 +54,7 @@ record ArraysModel(
      * @param ref must not name a file
      * @throws Failure if there is no such block
      */
-    static Block build(ModelRef ref) {
+    private static Block build(ModelRef ref) {
         return ref instanceof ModelRef.OfZoo zoo
                 ? build(ref, zoo.network().blocks())
                 : build((ModelRef.OfClass) ref);
@@ -95,7 +88,7 @@ record ArraysModel(
         arguments.forEach(criteria::optArgument);
         try {
             ZooModel<NDList, NDList> model = criteria.build().loadModel();
-            return of(model, model::newPredictor);
+            return new ArraysModel(model, model::newPredictor);
         } catch (IOException | ModelNotFoundException | MalformedModelException e) {
             throw Failure.toLoad(e);
         }
@@ -115,7 +108,7 @@ record ArraysModel(
             model.setBlock(block);
             Translator<NDList, NDList> translator =
                     factory.newInstance(NDList.class, NDList.class, model, arguments);
-            return of(model, () -> model.newPredictor(translator));
+            return new ArraysModel(model, () -> model.newPredictor(translator));
         } catch (TranslateException | RuntimeException e) {
             model.close();
             throw new Failure(
@@ -145,23 +138,6 @@ record ArraysModel(
                             + " is no block with a public constructor without parameters on the"
                             + " class path",
                     e);
-        }
-    }
-
-    private static ArraysModel of(Model model, Supplier<Predictor<NDList, NDList>> predictors) {
-        return new ArraysModel(model, predictors, predictors.get(), true);
-    }
-
-    /** Returns the same model with another predictor; closing it closes only that predictor. */
-    ArraysModel another() {
-        return new ArraysModel(model, predictors, predictors.get(), false);
-    }
-
-    @Override
-    public void close() {
-        predictor.close();
-        if (owner) {
-            model.close();
         }
     }
 }

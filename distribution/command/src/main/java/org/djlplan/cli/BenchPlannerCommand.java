@@ -3,18 +3,16 @@ package org.djlplan.cli;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.djlplan.thirdparty.guava.io.MoreFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -45,18 +43,8 @@ final class BenchPlannerCommand implements Callable<Integer> {
             paramLabel = "N",
             split = ",",
             converter = Parsed.Positive.class,
-            description =
-                    "Sizes of generated problems, for curves of cost (default:"
-                            + " 100,1000,10000,100000).")
+            description = "Sizes of generated problems (default: 100,1000,10000,100000).")
     private List<Integer> units = new ArrayList<>();
-
-    @Option(
-            names = "--kind",
-            paramLabel = "KIND",
-            split = ",",
-            description =
-                    "Kinds of generated problems: ${COMPLETION-CANDIDATES} (default: all of them).")
-    private List<GeneratedProblems> kinds = new ArrayList<>();
 
     @Option(
             names = "--repeat",
@@ -78,18 +66,15 @@ final class BenchPlannerCommand implements Callable<Integer> {
                             + "compiled (default: 200ms).")
     private Duration warmUp;
 
-    @Option(names = "--json", description = "Print one JSON object.")
-    private boolean json;
+    @Mixin private JsonOption json = new JsonOption();
 
     /**
      * Output of the command; the fields are those of its JSON.
      *
      * @param repeat requested number of repetitions
      * @param results one per instance and strategy
-     * @param curves one per kind of generated instance and strategy
      */
-    private record Output(
-            int repeat, List<PlannerBench.Row> results, List<PlannerBench.CostCurve> curves) {
+    private record Output(int repeat, List<PlannerBench.Row> results) {
 
         String toText() {
             TextTable rows =
@@ -114,19 +99,7 @@ final class BenchPlannerCommand implements Callable<Integer> {
                         Integer.toString(row.runs()),
                         row.valid() ? "" : "INVALID");
             }
-            TextTable growth =
-                    new TextTable(false, "cost curve of", "strategy", "units", "exponent");
-            for (PlannerBench.CostCurve curve : curves) {
-                growth.row(
-                        curve.instance(),
-                        curve.strategy(),
-                        curve.fromUnits() + "-" + curve.toUnits(),
-                        Figures.format("%.2f", curve.exponent()));
-            }
-            return Stream.of(rows, growth)
-                    .filter(table -> table.rows().size() > 1)
-                    .map(TextTable::text)
-                    .collect(Collectors.joining("\n"));
+            return rows.text();
         }
     }
 
@@ -138,9 +111,7 @@ final class BenchPlannerCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
         Output output = planAll();
-        PrintWriter printer = spec.commandLine().getOut();
-        printer.print(json ? Json.pretty(Json.tree(output)) + "\n" : output.toText());
-        printer.flush();
+        json.print(() -> Json.tree(output), output::toText);
         return output.results().stream().allMatch(PlannerBench.Row::valid)
                 ? ExitCode.OK
                 : ExitCode.SOFTWARE;
@@ -152,8 +123,7 @@ final class BenchPlannerCommand implements Callable<Integer> {
         for (PlannerBench.Instance instance : files.isEmpty() ? generated() : read()) {
             rows.addAll(bench.rows(instance));
         }
-        return new Output(
-                repeat, rows, files.isEmpty() ? PlannerBench.CostCurve.of(rows) : List.of());
+        return new Output(repeat, rows);
     }
 
     private List<PlannerBench.Instance> read() throws IOException {
@@ -167,12 +137,10 @@ final class BenchPlannerCommand implements Callable<Integer> {
         return instances;
     }
 
-    /** Ordered by size within each kind, as curves require. */
     private List<PlannerBench.Instance> generated() {
         List<Integer> sizes = units.isEmpty() ? List.of(100, 1_000, 10_000, 100_000) : units;
         List<PlannerBench.Instance> instances = new ArrayList<>();
-        for (GeneratedProblems kind :
-                kinds.isEmpty() ? List.of(GeneratedProblems.values()) : kinds) {
+        for (GeneratedProblems kind : GeneratedProblems.values()) {
             for (int size : ImmutableSortedSet.copyOf(sizes)) {
                 instances.add(
                         new PlannerBench.Instance(
@@ -185,8 +153,8 @@ final class BenchPlannerCommand implements Callable<Integer> {
     private void checkUsage() {
         files.forEach(file -> checkArgument(PlanInput.isCsv(file), "'%s' is no .csv file", file));
         checkArgument(
-                files.isEmpty() || (units.isEmpty() && kinds.isEmpty()),
-                "--units and --kind are for generated problems, not for files");
+                files.isEmpty() || units.isEmpty(),
+                "--units is for generated problems, not for files");
         units.forEach(
                 size ->
                         checkArgument(

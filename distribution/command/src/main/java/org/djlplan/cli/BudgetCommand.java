@@ -8,7 +8,6 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.report.WeightIo;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -69,8 +68,7 @@ final class BudgetCommand implements Callable<Integer> {
                             + "(TensorFlow Lite). Outputs are then not stock's bytes.")
     private boolean delegation;
 
-    @Option(names = "--json", description = "Print one JSON object.")
-    private boolean json;
+    @Mixin private JsonOption json = new JsonOption();
 
     @Override
     public Integer call() throws IOException {
@@ -84,17 +82,9 @@ final class BudgetCommand implements Callable<Integer> {
                 delegation && options.engine() == EngineKind.TFLITE && options.mayDelegate();
         RunMode mode = delegates ? RunMode.DELEGATED : RunMode.PLANNED;
         PrintWriter err = spec.commandLine().getErr();
-        BudgetTable table;
-        try (StepNews news = new StepNews(err, BudgetSweep.steps(budgets.size()))) {
-            table =
-                    new BudgetTable(
-                            options,
-                            new BudgetSweep(options, io, mode, news::next)
-                                    .run(ImmutableList.copyOf(budgets)));
-        }
-        PrintWriter out = spec.commandLine().getOut();
-        out.print(json ? table.json() + "\n" : table.text());
-        out.flush();
+        BudgetSweep sweep = new BudgetSweep(options, io, mode, err::println);
+        BudgetTable table = new BudgetTable(options, sweep.run(budgets));
+        json.print(() -> table.json(false), table::text);
         return Failure.complain(
                 err,
                 table.complaints(

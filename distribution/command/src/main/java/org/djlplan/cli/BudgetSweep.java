@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -19,6 +18,7 @@ import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.WeightIo;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.io.Closer;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
  * Runs a model with one budget after another, in turns with the stock engine in another process.
@@ -48,10 +48,6 @@ final class BudgetSweep {
 
     /** Enough for all one-time work. */
     private static final int FIRST_PREDICTIONS = 3;
-
-    private static final int STEPS_PER_BUDGET = 3;
-
-    private static final double MEGA = 1e6;
 
     private final RunOptions options;
     private final Optional<WeightIo> io;
@@ -274,7 +270,7 @@ final class BudgetSweep {
                     peak(figures)
                             .orElseThrow(
                                     () -> new Failure("peaks of memory cannot be measured here"));
-            Stock alone = new Stock(peakBytes, new Statistics(nanos).medianMillis());
+            Stock alone = new Stock(peakBytes, Quantiles.median().compute(nanos) / 1e6);
             Partner stock =
                     new Partner(worker, new ReferenceOutputs(options, folder, outputs), folder);
             List<Row> rows = new ArrayList<>();
@@ -294,17 +290,10 @@ final class BudgetSweep {
         }
     }
 
-    /**
-     * Returns the number of steps that a sweep reports, including the one for the smallest budget.
-     */
-    static int steps(int budgets) {
-        return 1 + STEPS_PER_BUDGET * (budgets + 1);
-    }
-
     private Row row(String name, long bytes, Partner stock) throws IOException {
         String reading = io.map(mode -> ":" + mode).orElse("");
         RunOptions inside = options.with(OptionKey.BUDGET, bytes + "B" + reading);
-        String title = name + String.format(Locale.ROOT, " (%.1f MB)", bytes / MEGA);
+        String title = name + " (" + Figures.megabytes(bytes) + " MB)";
         try {
             news.accept(title + ": slicing, first load");
             OptionalLong firstPeakBytes = firstLoad(inside);
@@ -388,7 +377,7 @@ final class BudgetSweep {
 
     private WorkerProcess worker(
             WorkerProcess.Contestant contestant, RunOptions of, List<String> starter) {
-        return WorkerProcess.start(contestant, of, Optional.empty(), starter, false);
+        return WorkerProcess.start(contestant, of, news, starter, false);
     }
 
     /** The stock engine's process, with which other processes take turns. */

@@ -18,9 +18,6 @@ import org.djlplan.thirdparty.guava.base.Strings;
 /** A sweep of budgets as a table and as JSON. */
 final class BudgetTable {
 
-    private static final double MEGA = 1e6;
-    private static final String ABSENT = "–";
-
     private final RunOptions options;
     private final Result result;
 
@@ -50,7 +47,7 @@ final class BudgetTable {
         table.row(
                 "stock",
                 "",
-                megabytes(result.stock().peakAboveIdleBytes()),
+                Figures.megabytes(result.stock().peakAboveIdleBytes()),
                 "",
                 "",
                 Figures.format("%.3f ms", result.stock().medianMillis()));
@@ -62,7 +59,7 @@ final class BudgetTable {
                 measured.unplannedReason()
                         .ifPresent(why -> notes.add(row.name() + ": runs as stock: " + why));
             } else if (row.outcome() instanceof Refused refused) {
-                table.row(row.name(), megabytes(row.bytes()));
+                table.row(row.name(), Figures.megabytes(row.bytes()));
                 notes.add(row.name() + ": " + refused.why());
             }
         }
@@ -74,7 +71,7 @@ final class BudgetTable {
                         bytes ->
                                 text.append("smallest budget: ")
                                         .append(result.isHeld(bytes) ? "" : "at least ")
-                                        .append(megabytes(bytes))
+                                        .append(Figures.megabytes(bytes))
                                         .append(" MB (memplan.budget=")
                                         .append(bytes)
                                         .append("B)\n"));
@@ -86,37 +83,33 @@ final class BudgetTable {
         OptionalLong highest = measured.highestBytes();
         return new String[] {
             row.name(),
-            megabytes(row.bytes()),
-            megabytes(measured.peakAboveIdleBytes()),
-            megabytes(measured.firstLoadPeakAboveIdleBytes()),
+            Figures.megabytes(row.bytes()),
+            Figures.megabytes(measured.peakAboveIdleBytes()),
+            Figures.megabytes(measured.firstLoadPeakAboveIdleBytes()),
             highest.isPresent()
                     ? Figures.format(
                             "%.1f %%",
                             100.0 * highest.getAsLong() / result.stock().peakAboveIdleBytes())
-                    : ABSENT,
+                    : Figures.ABSENT,
             measured.warm().toString(),
             measured.cold().toString(),
-            measured.group().map(BudgetTable::inGroup).orElse(ABSENT),
+            measured.group().map(BudgetTable::inGroup).orElse(Figures.ABSENT),
             report.filter(r -> r.lastStallNanos().isPresent())
-                    .map(r -> Figures.format("%.1f ms", r.lastStallNanos().getAsLong() / MEGA))
-                    .orElse(ABSENT),
-            report.map(r -> Integer.toString(r.slicedOperators())).orElse(ABSENT),
-            report.map(r -> megabytes(r.pinnedBytes())).orElse(ABSENT),
-            report.map(r -> megabytes(r.delegatedBytes())).orElse(ABSENT),
-            report.map(r -> r.io().toString()).orElse(ABSENT)
+                    .map(
+                            r ->
+                                    Figures.format(
+                                            "%.1f ms",
+                                            Figures.inMillis(r.lastStallNanos().getAsLong())))
+                    .orElse(Figures.ABSENT),
+            report.map(r -> Integer.toString(r.slicedOperators())).orElse(Figures.ABSENT),
+            report.map(r -> Figures.megabytes(r.pinnedBytes())).orElse(Figures.ABSENT),
+            report.map(r -> Figures.megabytes(r.delegatedBytes())).orElse(Figures.ABSENT),
+            report.map(r -> r.io().toString()).orElse(Figures.ABSENT)
         };
     }
 
     private static String inGroup(Grouped grouped) {
         return grouped.ratio().map(MedianRatio::toString).orElse("killed");
-    }
-
-    private static String megabytes(OptionalLong bytes) {
-        return bytes.isPresent() ? megabytes(bytes.getAsLong()) : ABSENT;
-    }
-
-    private static String megabytes(long bytes) {
-        return Figures.format("%.1f", bytes / MEGA);
     }
 
     /** Returns the failed checks: budgets that were exceeded, and outputs that differ. */
@@ -137,8 +130,8 @@ final class BudgetTable {
                     "%s: the budget of %s MB is not held: %s MB were in memory"
                             .formatted(
                                     row.name(),
-                                    megabytes(row.bytes()),
-                                    megabytes(measured.highestBytes())));
+                                    Figures.megabytes(row.bytes()),
+                                    Figures.megabytes(measured.highestBytes())));
         }
         if (measured.group().filter(Grouped::killed).isPresent()) {
             complaints.add(
@@ -154,15 +147,19 @@ final class BudgetTable {
         }
     }
 
-    /** Returns all figures, in bytes and milliseconds. */
-    JsonElement json() {
+    /**
+     * Returns all figures, in bytes and milliseconds.
+     *
+     * @param weights whether to say which weights are in memory at which time
+     */
+    JsonElement json(boolean weights) {
         return Json.tree(
                 new All(
                         options.modelName(),
                         options.engine().engineName(),
                         options.threads(),
                         result.stock(),
-                        result.rows().stream().map(BudgetTable::json).toList(),
+                        result.rows().stream().map(row -> json(row, weights)).toList(),
                         result.leastBytes()));
     }
 
@@ -174,7 +171,7 @@ final class BudgetTable {
             List<JsonObject> budgets,
             OptionalLong leastBudgetBytes) {}
 
-    private static JsonObject json(Row row) {
+    private static JsonObject json(Row row, boolean weights) {
         JsonObject json = new JsonObject();
         json.addProperty("name", row.name());
         json.addProperty("budgetBytes", row.bytes());
@@ -183,7 +180,9 @@ final class BudgetTable {
         } else if (row.outcome() instanceof Measured measured) {
             JsonObject figures = Json.tree(measured).getAsJsonObject();
             figures.remove("difference");
-            figures.remove("weights");
+            if (!weights) {
+                figures.remove("weights");
+            }
             json.asMap().putAll(figures.asMap());
             json.addProperty("identical", measured.difference().identical());
         }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.djlplan.delegation.internal.DelegationOptions;
@@ -44,8 +45,7 @@ final class CompareCommand implements Callable<Integer> {
 
     @Mixin private RunOptions options = new RunOptions();
 
-    @Option(names = "--json", description = "Print one JSON object.")
-    private boolean json;
+    @Mixin private JsonOption json = new JsonOption();
 
     @Option(
             names = "--rounds",
@@ -103,18 +103,22 @@ final class CompareCommand implements Callable<Integer> {
         Comparer.Extent extent = extent();
         options.check(true, true);
         PrintWriter err = spec.commandLine().getErr();
-        Comparison comparison = new Comparer(err).compare(options, extent);
+        Comparison comparison = new Comparer(err, Optional.empty()).compare(options, extent);
         Map<String, String> lower = lowerPrecisions(extent.modes(), err);
-        PrintWriter out = spec.commandLine().getOut();
-        if (json) {
-            JsonObject object = comparison.toJson();
-            object.add("lowerPrecisions", Json.tree(lower));
-            out.println(object);
-        } else {
-            out.print(FigureTable.of(comparison));
-            lower.forEach((name, choice) -> out.println(LowerPrecisions.sentence(name, choice)));
-        }
-        out.flush();
+        json.print(
+                () -> {
+                    JsonObject object = comparison.toJson();
+                    object.add("lowerPrecisions", Json.tree(lower));
+                    return object;
+                },
+                () -> {
+                    StringBuilder text = new StringBuilder(FigureTable.of(comparison));
+                    lower.forEach(
+                            (name, choice) ->
+                                    text.append(LowerPrecisions.sentence(name, choice))
+                                            .append('\n'));
+                    return text.toString();
+                });
         return Failure.complain(err, comparison.complaints());
     }
 

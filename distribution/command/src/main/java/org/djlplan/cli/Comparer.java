@@ -44,19 +44,9 @@ final class Comparer {
     /**
      * @param messages receives the lines that processes write to their error streams, each line
      *     once
-     */
-    Comparer(PrintWriter messages) {
-        this(messages, Optional.empty());
-    }
-
-    /**
      * @param watch receives every latency of the only repetition
      */
-    Comparer(PrintWriter messages, RunWatch watch) {
-        this(messages, Optional.of(watch));
-    }
-
-    private Comparer(PrintWriter messages, Optional<RunWatch> watch) {
+    Comparer(PrintWriter messages, Optional<RunWatch> watch) {
         this.messages = messages;
         this.watch = watch;
     }
@@ -94,11 +84,7 @@ final class Comparer {
     /** Measures delegation until the result is stored, which later processes use. */
     private void measure(RunOptions options) {
         WorkerProcess.Contestant measuring = WorkerProcess.Contestant.MEASURING;
-        try (WorkerProcess worker =
-                WorkerProcess.start(
-                        measuring,
-                        options,
-                        Optional.of(new MeasuringNews(messages, options.modelName())))) {
+        try (WorkerProcess worker = WorkerProcess.start(measuring, options, messages::println)) {
             worker.awaitLoaded();
             if (options.engine() == EngineKind.PYTORCH) {
                 // The first prediction measures, because its inputs are needed; for a lower
@@ -201,11 +187,7 @@ final class Comparer {
 
     private Ready ready(
             WorkerProcess.Contestant contestant, RunOptions options, Path folder, Closer closer) {
-        WorkerProcess worker =
-                WorkerProcess.start(
-                        contestant,
-                        options,
-                        Optional.of(new MeasuringNews(messages, options.modelName())));
+        WorkerProcess worker = WorkerProcess.start(contestant, options, messages::println);
         closer.register(worker::close);
         worker.awaitLoaded();
         Written outputs = worker.writeOutputs(folder.resolve(contestant.name()));
@@ -221,35 +203,13 @@ final class Comparer {
         return Maps.uniqueIndex(all, Ready::name);
     }
 
-    private void time(int iterations, int rounds, List<Ready> contestants) {
-        List<Timed> turns =
-                contestants.stream()
-                        .<Timed>map(
-                                ready ->
-                                        count -> {
-                                            long[] nanos = ready.worker().time(count);
-                                            watch.ifPresent(
-                                                    each -> each.timed(ready.name(), nanos));
-                                        })
-                        .toList();
-        time(iterations, rounds, turns, ProgressLine.ifWatched(messages));
-    }
-
-    /** A run of a model that is timed in turns with other runs. */
-    @FunctionalInterface
-    interface Timed {
-
-        /** Runs and times this many predictions. */
-        void time(int count);
-    }
-
     /**
-     * Times all participants in turns.
+     * Times all processes in turns.
      *
-     * @param iterations of each participant, in all rounds together
-     * @param line receives a description of each turn
+     * @param iterations of each process, in all rounds together
      */
-    static void time(int iterations, int rounds, List<Timed> all, Optional<Progress> line) {
+    private void time(int iterations, int rounds, List<Ready> all) {
+        Optional<Progress> line = ProgressLine.ifWatched(messages);
         line.ifPresent(each -> each.reset("Timing", (long) rounds * all.size()));
         line.ifPresent(each -> each.start(0));
         try {
@@ -261,7 +221,7 @@ final class Comparer {
                     if (count > 0) {
                         // The first participant alternates, because it may find the machine in
                         // another state.
-                        all.get((i + round) % all.size()).time(count);
+                        time(all.get((i + round) % all.size()), count);
                     }
                     line.ifPresent(each -> each.increment(1));
                 }
@@ -269,6 +229,11 @@ final class Comparer {
         } finally {
             line.ifPresent(Progress::end);
         }
+    }
+
+    private void time(Ready ready, int count) {
+        long[] nanos = ready.worker().time(count);
+        watch.ifPresent(each -> each.timed(ready.name(), nanos));
     }
 
     private void tell(String name, WorkerProcess worker) {

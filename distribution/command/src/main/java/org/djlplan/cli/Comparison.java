@@ -205,8 +205,7 @@ record Comparison(
             return OptionalDouble.empty();
         }
         if (!runs.isEmpty()) {
-            return Statistics.median(
-                    runs.stream().map(run -> run.ratio(mode, figure, base)).toList());
+            return RunFigures.median(runs.stream().map(run -> run.ratio(mode, figure, base)));
         }
         RunFigures figures = variant.get().figures();
         OptionalDouble value = figures.get(figure);

@@ -21,13 +21,11 @@ final class DelegationFacts {
 
     /** Returns the choices for the shapes in the file and for others, in one line. */
     static String choice(DelegationReport report) {
-        String threads =
-                report.threads() == -1 ? "the engine's own" : Integer.toString(report.threads());
         String reason = TextTable.plain(report.reason());
         return "%s, threads: %s (%s): %s%s"
                 .formatted(
                         what(report),
-                        threads,
+                        Figures.threads(report.threads()),
                         report.origin().name().toLowerCase(Locale.ROOT),
                         reason.startsWith(CPU_KERNELS)
                                 ? reason.substring(CPU_KERNELS.length())

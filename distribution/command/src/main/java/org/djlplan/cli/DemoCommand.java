@@ -1,5 +1,7 @@
 package org.djlplan.cli;
 
+import static java.util.stream.Collectors.joining;
+
 import ai.djl.engine.Engine;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -14,14 +16,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.cli.demo.MobileNetV2;
-import org.djlplan.cli.report.Report;
 import org.djlplan.cli.report.ReportFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
-import org.djlplan.study.search.SearchLimits;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -70,8 +69,7 @@ final class DemoCommand implements Callable<Integer> {
             })
     private Path keep;
 
-    @Option(names = "--json", description = "Print one JSON object.")
-    private boolean json;
+    @Mixin private JsonOption json = new JsonOption();
 
     @Override
     public Integer call() throws IOException {
@@ -83,7 +81,7 @@ final class DemoCommand implements Callable<Integer> {
                     keep.resolve("synset.txt"),
                     IntStream.range(0, MobileNetV2.CLASSES)
                             .mapToObj(i -> "class " + i + "\n")
-                            .collect(Collectors.joining()));
+                            .collect(joining()));
             return show(keep.resolve(MODEL));
         }
         try (ScratchFolder folder = ScratchFolder.create("djlplan-demo")) {
@@ -96,51 +94,27 @@ final class DemoCommand implements Callable<Integer> {
         RunWatch watch = new RunWatch();
         PrintWriter err = spec.commandLine().getErr();
         RunOptions options = RunOptions.of(model.toString(), effort, spec).named(MODEL);
-        Comparison tfLite = compare(options, delegation.modes(options), new Comparer(err, watch));
+        Comparison tfLite =
+                compare(options, delegation.modes(options), new Comparer(err, Optional.of(watch)));
         Optional<Comparison> pyTorch = comparePyTorch();
         List<Comparison> all = Stream.concat(Stream.of(tfLite), pyTorch.stream()).toList();
         JsonObject figures = tfLite.toJson();
         figures.add("pyTorch", Json.tree(pyTorch.map(Comparison::toJson)));
-        PrintWriter writer = spec.commandLine().getOut();
-        if (json) {
-            writer.println(figures);
-        } else {
-            all.forEach(comparison -> writer.println(FigureTable.of(comparison)));
-        }
-        writer.flush();
         Map<String, JsonElement> parts = new LinkedHashMap<>();
         parts.put(ReportRun.NAME, ReportRun.of(tfLite, watch, pyTorch.stream().toList()));
-        DelegationPart.of(model).ifPresent(part -> parts.put(DelegationPart.NAME, part));
-        WholeFile.write(jsonFile(), Json.pretty(figures) + "\n");
-        WholeFile.write(pageFile(), ReportFile.html(page(options, model, parts).toJson()));
-        if (!json) {
-            writer.println("report: " + pageFile() + " (figures: " + jsonFile() + ")");
-            writer.flush();
-        }
-        return Failure.complain(err, all.stream().flatMap(c -> c.complaints().stream()).toList());
-    }
-
-    /** Returns the report of the TensorFlow Lite model, with the tables of all comparisons. */
-    private Report page(RunOptions options, Path model, Map<String, JsonElement> parts)
-            throws IOException {
+        ProfileJson.stored(model).ifPresent(part -> parts.put("delegation", part));
+        WholeFile.write(jsonFile(), figures + "\n");
         ReportPlan.Planned planned =
-                new ReportPlan(
-                                options,
-                                Optional.of(SearchLimits.ofTime(SEARCH)),
-                                step -> {},
-                                spec.commandLine().getErr())
-                        .plan(Optional.empty());
-        return new Report(
-                DjlPlan.VersionProvider.ofProject(),
-                new Report.Model(
-                        MODEL,
-                        options.engine().engineName(),
-                        planned.view().label(),
-                        Optional.of(Files.size(model)),
-                        Optional.empty()),
-                ReportMachine.facts(),
-                planned.map(),
-                parts);
+                new ReportPlan(options, PlanRun.limits(SEARCH), step -> {}).plan();
+        WholeFile.write(pageFile(), ReportFile.html(Report.of(options, planned).toJson(parts)));
+        String files = "report: " + pageFile() + " (figures: " + jsonFile() + ")\n";
+        json.print(
+                () -> figures,
+                () ->
+                        all.stream()
+                                .map(each -> FigureTable.of(each) + "\n")
+                                .collect(joining("", "", files)));
+        return Failure.complain(err, all.stream().flatMap(c -> c.complaints().stream()).toList());
     }
 
     private Optional<Comparison> comparePyTorch() throws IOException {
@@ -155,7 +129,7 @@ final class DemoCommand implements Callable<Integer> {
                 compare(
                         RunOptions.of(BLOCK, effort.orThreads(1), spec),
                         Set.of(RunMode.PLANNED),
-                        new Comparer(err)));
+                        new Comparer(err, Optional.empty())));
     }
 
     private static Comparison compare(RunOptions options, Set<RunMode> modes, Comparer comparer)

@@ -36,14 +36,18 @@ enum EngineKind {
     /**
      * Loads the engine.
      *
-     * @throws Failure if it is not on the class path
+     * @throws Failure if it is not on the class path, or its native library cannot be loaded
      */
     void load() {
         if (!Engine.hasEngine(engineName)) {
             throw new Failure(
                     "the %s engine is not on the class path%s".formatted(engineName, advice()));
         }
-        Engine.getEngine(engineName).newBaseManager().close();
+        try {
+            Engine.getEngine(engineName).newBaseManager().close();
+        } catch (LinkageError e) {
+            throw new Failure("the %s engine cannot be loaded".formatted(engineName), e);
+        }
     }
 
     @Override

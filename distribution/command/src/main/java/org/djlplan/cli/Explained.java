@@ -81,7 +81,7 @@ record Explained(Graph graph, List<Line> lines) {
     }
 
     /** Returns the number of operators with each kind of verdict, in one line. */
-    String summary() {
+    private String summary() {
         Map<String, Long> kinds =
                 lines.stream()
                         .collect(
@@ -97,19 +97,17 @@ record Explained(Graph graph, List<Line> lines) {
                                 .collect(Collectors.joining(", ")));
     }
 
-    /**
-     * Returns the verdicts.
-     *
-     * @param all whether to print one line per operator instead of joining equal verdicts
-     */
-    TextTable table(boolean all) {
+    /** Returns the summary and the verdicts, with one line for operators of equal verdicts. */
+    String text() {
+        return summary() + "\n" + table().text();
+    }
+
+    private TextTable table() {
         TextTable rows = new TextTable(true, "operator", "type", "output", "");
         int first = 0;
         for (int i = 1; i <= lines.size(); i++) {
             boolean ends =
-                    all
-                            || i == lines.size()
-                            || !lines.get(i).verdict().equals(lines.get(first).verdict());
+                    i == lines.size() || !lines.get(i).verdict().equals(lines.get(first).verdict());
             if (ends) {
                 row(rows, lines.subList(first, i));
                 first = i;

@@ -10,8 +10,6 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 /** Formats figures as tables: one line per figure, numbers right-aligned with their units. */
 final class FigureTable {
 
-    private static final String ABSENT = "–";
-
     private FigureTable() {}
 
     /** Returns a table of one run, without figures that do not apply. */
@@ -170,14 +168,12 @@ final class FigureTable {
     }
 
     private static String title(RunFigures figures) {
-        String threads =
-                figures.threads().isPresent() ? ", threads: " + figures.threads().getAsInt() : "";
-        return figures.model() + " (" + figures.engine() + threads + ")";
+        return Figures.title(figures.model(), figures.engine(), figures.threads(), "");
     }
 
     private static String text(Figure figure, OptionalDouble value) {
         if (value.isEmpty()) {
-            return ABSENT;
+            return Figures.ABSENT;
         }
         double number = value.getAsDouble();
         return switch (figure.unit()) {

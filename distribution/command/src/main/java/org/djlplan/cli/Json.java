@@ -32,7 +32,6 @@ final class Json {
                     JsonReader::nextDouble);
     private static final Gson WITH_NULLS = builder().serializeNulls().create();
     private static final Gson WITHOUT_NULLS = builder().create();
-    private static final Gson PRETTY = builder().serializeNulls().setPrettyPrinting().create();
 
     private Json() {}
 
@@ -70,11 +69,6 @@ final class Json {
     /** Returns a value as JSON, without empty parts. */
     static JsonElement sparse(Object value) {
         return WITHOUT_NULLS.toJsonTree(value);
-    }
-
-    /** Returns the text of a value, in lines for people. */
-    static String pretty(JsonElement json) {
-        return PRETTY.toJson(json);
     }
 
     /** Reads what {@link #tree} returns. */

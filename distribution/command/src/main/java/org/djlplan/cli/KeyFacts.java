@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -13,7 +12,6 @@ import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.thirdparty.guava.base.Joiner;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
@@ -34,17 +32,6 @@ final class KeyFacts {
                     DelegableModel.SHAPES,
                     "threads",
                     "tolerance");
-
-    /** The options that are part of a table's key. */
-    static final ImmutableSet<String> KEYS =
-            ImmutableSet.of(
-                    OptionKey.THREADS.key(),
-                    DelegationKey.OBJECTIVE.key(),
-                    DelegationKey.MAX_MEMORY.key(),
-                    DelegationKey.TOLERANCE.key(),
-                    DelegationKey.PRECISION.key(),
-                    DelegationKey.EXCLUDE.key(),
-                    DelegationKey.DELEGATE.key());
 
     private KeyFacts() {}
 
@@ -114,25 +101,13 @@ final class KeyFacts {
                 : key.key().substring(PlanOptions.DELEGATION_PREFIX.length());
     }
 
-    /**
-     * Returns the options, for people, with which loads find the table with these facts; empty if
-     * loads without options find it.
-     */
-    static ImmutableList<String> loadsOptions(Map<String, String> facts) {
-        return loads(facts).entrySet().stream()
-                .map(option -> option.getKey() + "=" + option.getValue())
-                .collect(ImmutableList.toImmutableList());
-    }
-
     /** Returns a sentence that says which loads find the table with these facts. */
     static String loadsText(Map<String, String> facts) {
-        List<String> options = loadsOptions(facts);
-        return "found by loads %s; other values of %s ask for a measurement of their own"
-                .formatted(
-                        options.isEmpty()
-                                ? "without options"
-                                : "with " + String.join(", ", options),
-                        String.join(", ", KEYS));
+        Map<String, String> options = loads(facts);
+        return "found by loads "
+                + (options.isEmpty()
+                        ? "without options"
+                        : "with " + Joiner.on(", ").withKeyValueSeparator("=").join(options));
     }
 
     static String text(Map.Entry<String, String> fact) {

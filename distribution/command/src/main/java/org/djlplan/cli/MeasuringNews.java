@@ -1,49 +1,56 @@
 package org.djlplan.cli;
 
-import java.io.PrintWriter;
-import java.util.Optional;
+import ai.djl.util.Progress;
 
 /**
- * Prints a message that a model is about to be measured, then the progress if a terminal shows it.
+ * Tells from a worker process that a model is about to be measured, on the error stream, because
+ * the output stream has the answers.
  */
-final class MeasuringNews extends ProgressLine {
+final class MeasuringNews implements Progress {
 
-    private final PrintWriter messages;
+    /** Prefix of lines that the parent process prints at once. */
+    static final String PREFIX = "djlplan-news ";
+
     private final String model;
-    private final Optional<ProgressLine.OnTerminal> line;
     private boolean told;
 
     /**
-     * @param messages the error stream
      * @param model its name
      */
-    MeasuringNews(PrintWriter messages, String model) {
-        super(System::nanoTime);
-        this.messages = messages;
+    MeasuringNews(String model) {
         this.model = model;
-        line = onTerminal(messages);
     }
 
     @Override
-    void begin(String name) {
+    public synchronized void start(long initialProgress) {
         if (!told) {
-            messages.println(
-                    "no measurement of "
-                            + model
+            System.err.println(
+                    PREFIX
+                            + "no measurement of "
+                            + TextTable.plain(model)
                             + " is stored: it is measured first, which takes some seconds; every"
                             + " load uses the result");
-            messages.flush();
             told = true;
         }
     }
 
     @Override
-    void show(String name, long percent, String left) {
-        line.ifPresent(each -> each.show(name, percent, left));
+    public void reset(String message, long max, String trailingMessage) {
+        // Only the start is of interest.
     }
 
     @Override
-    void finish() {
-        line.ifPresent(ProgressLine.OnTerminal::finish);
+    public void end() {
+        // Only the start is of interest.
+    }
+
+    @Override
+    public void increment(long increment) {
+        // Only the start is of interest.
+    }
+
+    @Override
+    public void update(long progress, String additionalMessage) {
+        // Only the start is of interest.
     }
 }

@@ -3,7 +3,6 @@ package org.djlplan.cli;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.Arrays;
-import java.util.Locale;
 import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
@@ -70,6 +69,6 @@ record MedianRatio(double median, double low, double high, int pairs) {
     /** Returns the ratio and its interval, for people. */
     @Override
     public String toString() {
-        return String.format(Locale.ROOT, "%.3f (%.3f–%.3f)", median, low, high);
+        return Figures.format("%.3f (%.3f–%.3f)", median, low, high);
     }
 }

@@ -70,14 +70,26 @@ sealed interface ModelRef {
          * @throws Failure if it is not a readable file
          */
         Path readable() {
+            return readable(file);
+        }
+
+        /**
+         * Returns a file.
+         *
+         * @throws Failure if it is not a readable file
+         */
+        static Path readable(Path file) {
             if (!Files.exists(file)) {
-                throw new Failure("no such model: " + file);
+                throw new Failure("there is no such file: " + file);
             }
             if (Files.isDirectory(file)) {
-                throw new Failure("a folder, not a model's file: " + file);
+                throw new Failure("a folder, not a file: " + file);
+            }
+            if (!Files.isRegularFile(file)) {
+                throw new Failure("not a regular file: " + file);
             }
             if (!Files.isReadable(file)) {
-                throw new Failure("cannot read the model: " + file);
+                throw new Failure("cannot read the file: " + file);
             }
             return file;
         }

@@ -32,6 +32,7 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.Lists;
 import org.djlplan.thirdparty.guava.hash.Hasher;
 import org.djlplan.thirdparty.guava.hash.Hashing;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
@@ -224,10 +225,10 @@ final class ModelRun implements AutoCloseable {
     RunFigures figures(boolean stockArena) {
         residentSet.peaks().ifPresent(this::notePeaks);
         if (nanos.length > 0) {
-            Statistics times = new Statistics(nanos);
-            values.put(Figure.MEDIAN_MILLIS, times.medianMillis());
-            values.put(Figure.P95_MILLIS, times.percentileMillis(95));
-            values.put(Figure.P99_MILLIS, times.percentileMillis(99));
+            Map<Integer, Double> times = Quantiles.percentiles().indexes(50, 95, 99).compute(nanos);
+            values.put(Figure.MEDIAN_MILLIS, times.get(50) / 1e6);
+            values.put(Figure.P95_MILLIS, times.get(95) / 1e6);
+            values.put(Figure.P99_MILLIS, times.get(99) / 1e6);
         }
         Optional<PlanReport> report = report();
         report.filter(PlanReport::planned).ifPresent(this::notePlan);

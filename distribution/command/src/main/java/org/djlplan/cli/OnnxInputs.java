@@ -4,25 +4,22 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import java.io.DataInputStream;
-import java.io.EOFException;
 import java.io.IOException;
-import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.io.Files;
 
 /**
  * Reads the inputs of an {@code .onnx} model without an engine. The file is a message in the format
- * of protocol buffers; weights are skipped. The numbers of fields are those of {@code onnx.proto}.
+ * of protocol buffers, of at most 2 GiB. The numbers of fields are those of {@code onnx.proto}.
  */
 final class OnnxInputs {
 
@@ -31,23 +28,10 @@ final class OnnxInputs {
     private static final int MESSAGE = 2;
     private static final int FIXED32 = 5;
 
-    private static final int MOST_NAME_BYTES = 1 << 16;
-
-    /** The path from a model to its graph's weights' names, and to its inputs. */
-    private static final List<Integer> WEIGHT_NAME = List.of(7, 5, 8);
-
-    private static final List<Integer> INPUT = List.of(7, 11);
-
-    /** The paths from an input to its parts; only the types of tensors have a field 1. */
-    private static final List<Integer> NAME = List.of(1);
-
-    private static final List<Integer> ELEMENT_TYPE = List.of(2, 1, 1);
-    private static final List<Integer> DIMENSION = List.of(2, 1, 2, 1);
-
     /** A dimension that the model leaves open. */
     private static final long OPEN = -1;
 
-    private final FileChannel file;
+    private OnnxInputs() {}
 
     /**
      * An input of the graph.
@@ -92,23 +76,6 @@ final class OnnxInputs {
         }
     }
 
-    /** Receives the fields at the end of a path. */
-    @FunctionalInterface
-    private interface Field {
-
-        /**
-         * Reads a field, from the file's position on.
-         *
-         * @param value of a field that is an integer, 0 for others
-         * @param end of the field; an integer has been read already
-         */
-        void read(long value, long end) throws IOException;
-    }
-
-    private OnnxInputs(FileChannel file) {
-        this.file = file;
-    }
-
     /**
      * Returns the inputs of a model with the shapes that the user requested.
      *
@@ -128,109 +95,91 @@ final class OnnxInputs {
     }
 
     private static List<Input> read(Path model) {
-        try (FileChannel file = FileChannel.open(model)) {
-            OnnxInputs reader = new OnnxInputs(file);
-            List<Input> inputs = new ArrayList<>();
-            Set<String> weights = new HashSet<>();
-            reader.walk(
-                    file.size(),
-                    Map.of(
-                            WEIGHT_NAME, (value, end) -> weights.add(reader.text(end)),
-                            INPUT, (value, end) -> inputs.add(reader.input(end))));
+        List<Input> inputs;
+        try {
+            Field file = new Field(0, 0, Files.map(model.toFile()));
             // Older models list weights as inputs, too.
-            inputs.removeIf(input -> weights.contains(input.name()));
-            if (inputs.isEmpty()) {
-                throw new Failure("no ONNX model with inputs: " + model);
-            }
-            return inputs;
-        } catch (IOException | ArithmeticException e) {
+            Set<String> weights = file.at(7, 5, 8).map(Field::text).collect(Collectors.toSet());
+            inputs =
+                    file.at(7, 11)
+                            .map(OnnxInputs::input)
+                            .filter(input -> !weights.contains(input.name()))
+                            .toList();
+        } catch (IOException | RuntimeException e) {
             throw new Failure("not an ONNX model: " + model, e);
         }
+        if (inputs.isEmpty()) {
+            throw new Failure("no ONNX model with inputs: " + model);
+        }
+        return inputs;
     }
 
-    private Input input(long end) throws IOException {
-        StringBuilder name = new StringBuilder();
-        int[] type = new int[1];
-        List<Long> dimensions = new ArrayList<>();
-        walk(
-                end,
-                Map.of(
-                        NAME, (value, fieldEnd) -> name.append(text(fieldEnd)),
-                        ELEMENT_TYPE, (value, fieldEnd) -> type[0] = Math.toIntExact(value),
-                        DIMENSION, (value, fieldEnd) -> dimensions.add(length(fieldEnd))));
-        return new Input(name.toString(), type[0], List.copyOf(dimensions));
-    }
-
-    private long length(long end) throws IOException {
-        long[] length = {OPEN};
-        walk(end, Map.of(List.of(1), (value, fieldEnd) -> length[0] = value));
-        return length[0];
-    }
-
-    private void walk(long end, Map<List<Integer>, Field> fields) throws IOException {
-        walk(end, List.of(), fields);
+    /** Only the types of tensors have a field 1. */
+    private static Input input(Field input) {
+        return new Input(
+                input.at(1).map(Field::text).collect(Collectors.joining()),
+                input.at(2, 1, 1).map(Field::value).findFirst().map(Math::toIntExact).orElse(0),
+                input.at(2, 1, 2, 1)
+                        .map(each -> each.at(1).map(Field::value).findFirst().orElse(OPEN))
+                        .toList());
     }
 
     /**
-     * Reads the fields of a message up to its end, and the messages in it that lead to wanted
-     * fields. Bytes that no field reads are skipped.
+     * A field of a message.
+     *
+     * @param value of a field that is an integer, 0 for others
+     * @param content of a field that is a text or a message
      */
-    private void walk(long end, List<Integer> path, Map<List<Integer>, Field> fields)
-            throws IOException {
-        while (file.position() < end) {
-            long key = varint();
-            int kind = (int) (key & 7);
-            long value = kind == VARINT ? varint() : 0;
-            long bytes =
-                    switch (kind) {
-                        case VARINT -> 0;
-                        case FIXED64 -> Long.BYTES;
-                        case FIXED32 -> Integer.BYTES;
-                        case MESSAGE -> varint();
-                        default -> throw new IOException("a field of kind " + kind);
-                    };
-            long fieldEnd = Math.addExact(file.position(), bytes);
-            if (bytes < 0 || fieldEnd > end) {
-                throw new EOFException("a field ends at " + fieldEnd + " of " + end);
+    private record Field(int number, long value, ByteBuffer content) {
+
+        /** Returns the fields at a path of numbers below this message. */
+        Stream<Field> at(int... path) {
+            Stream<Field> fields = Stream.of(this);
+            for (int number : path) {
+                fields =
+                        fields.flatMap(each -> each.fields().stream())
+                                .filter(each -> each.number() == number);
             }
-            List<Integer> here =
-                    ImmutableList.<Integer>builder()
-                            .addAll(path)
-                            .add(Math.toIntExact(key >>> 3))
-                            .build();
-            if (fields.containsKey(here)) {
-                fields.get(here).read(value, fieldEnd);
-            } else if (fields.keySet().stream().anyMatch(wanted -> begins(wanted, here))) {
-                walk(fieldEnd, here, fields);
+            return fields;
+        }
+
+        private List<Field> fields() {
+            List<Field> fields = new ArrayList<>();
+            ByteBuffer in = content.duplicate();
+            while (in.hasRemaining()) {
+                long key = varint(in);
+                int kind = (int) (key & 7);
+                long value = kind == VARINT ? varint(in) : 0;
+                int bytes =
+                        switch (kind) {
+                            case VARINT -> 0;
+                            case FIXED64 -> Long.BYTES;
+                            case FIXED32 -> Integer.BYTES;
+                            case MESSAGE -> Math.toIntExact(varint(in));
+                            default ->
+                                    throw new IllegalArgumentException("a field of kind " + kind);
+                        };
+                ByteBuffer field = in.slice(in.position(), bytes);
+                fields.add(new Field(Math.toIntExact(key >>> 3), value, field));
+                in.position(in.position() + bytes);
             }
-            file.position(fieldEnd);
+            return fields;
+        }
+
+        String text() {
+            return StandardCharsets.UTF_8.decode(content.duplicate()).toString();
         }
     }
 
-    private static boolean begins(List<Integer> wanted, List<Integer> path) {
-        return path.size() < wanted.size() && wanted.subList(0, path.size()).equals(path);
-    }
-
-    private long varint() throws IOException {
-        DataInputStream in = new DataInputStream(Channels.newInputStream(file));
+    private static long varint(ByteBuffer in) {
         long value = 0;
         for (int shift = 0; shift < Long.SIZE; shift += 7) {
-            int next = in.readUnsignedByte();
+            byte next = in.get();
             value |= (long) (next & 0x7F) << shift;
-            if (next < 0x80) {
+            if (next >= 0) {
                 return value;
             }
         }
-        throw new IOException("a number without an end");
-    }
-
-    private String text(long end) throws IOException {
-        long bytes = end - file.position();
-        if (bytes > MOST_NAME_BYTES) {
-            throw new IOException("a name of " + bytes + " bytes");
-        }
-        byte[] text = new byte[(int) bytes];
-        new DataInputStream(Channels.newInputStream(file)).readFully(text);
-        return new String(text, StandardCharsets.UTF_8);
+        throw new IllegalArgumentException("a number without an end");
     }
 }

@@ -4,8 +4,6 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,6 +16,7 @@ import org.djlplan.study.csv.CsvPlan;
 import org.djlplan.study.parallel.ParallelPlanner;
 import org.djlplan.study.search.SearchLimits;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -104,8 +103,7 @@ final class PlanCommand implements Callable<Integer> {
                     "Write the best plan; shared objects are written as offsets, end to " + "end.")
     private Path out;
 
-    @Option(names = "--json", description = "Print one JSON object.")
-    private boolean json;
+    @Mixin private JsonOption json = new JsonOption();
 
     @Override
     public Integer call() throws IOException {
@@ -113,9 +111,11 @@ final class PlanCommand implements Callable<Integer> {
         try {
             check();
             choice = PlanRun.Choice.named(strategy);
-            inputs = model instanceof ModelRef.OfFile ? inputs : model.complete(inputs);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+        if (out != null) {
+            WholeFile.check(out);
         }
         PlanInput input = read();
         PrintWriter err = spec.commandLine().getErr();
@@ -125,15 +125,13 @@ final class PlanCommand implements Callable<Integer> {
                 input.graph().filter(graph -> parallel).map(ParallelPlanner::plan);
         OffsetPlan chosen = atOnce.map(Attempt::plan).orElse(serial);
         if (out != null) {
-            write(CsvPlan.of(chosen, input.ids()));
+            WholeFile.write(out, CsvPlan.of(chosen, input.ids()).text());
         }
         PlanRun.Output output =
                 run.describe(
                         choice.bestOnly(),
                         atOnce.map(each -> PlanRun.Parallel.of(each, serial.totalBytes())));
-        PrintWriter printer = spec.commandLine().getOut();
-        printer.println(json ? Json.pretty(Json.sparse(output)) : output.toText());
-        printer.flush();
+        json.print(() -> Json.sparse(output), output::toText);
         long bytes = chosen.totalBytes();
         return Failure.complain(
                 err,
@@ -151,25 +149,12 @@ final class PlanCommand implements Callable<Integer> {
                 : limits.map(each -> each.withCapacityBytes(capacityBytes));
     }
 
-    /** Writes all or nothing, even if the command is interrupted. */
-    private void write(CsvPlan plan) throws IOException {
-        Path parent = out.toAbsolutePath().getParent();
-        if (parent != null && !Files.isDirectory(parent)) {
-            throw new NoSuchFileException(out.toString());
-        }
-        WholeFile.write(out, plan.text());
-    }
-
     private PlanInput read() throws IOException {
-        if (!(model instanceof ModelRef.OfFile of)) {
-            return PlanInput.runBlock(model, inputs);
-        }
-        if (isRecorded()) {
+        if (!(model instanceof ModelRef.OfFile of) || isRecorded()) {
             return new ReportPlan(
                             RunOptions.of(model.text(), inputs, spec),
                             Optional.empty(),
-                            step -> {},
-                            spec.commandLine().getErr())
+                            spec.commandLine().getErr()::println)
                     .recorded();
         }
         return PlanInput.isCsv(of.file())
@@ -178,21 +163,17 @@ final class PlanCommand implements Callable<Integer> {
     }
 
     private boolean isRecorded() {
-        return model instanceof ModelRef.OfFile
-                && model.engine().filter(engine -> engine != EngineKind.TFLITE).isPresent();
+        return model.engine().filter(engine -> engine != EngineKind.TFLITE).isPresent();
     }
 
     private void check() {
-        if (!(model instanceof ModelRef.OfFile of)) {
-            checkArgument(!live, "--live needs a .tflite file");
-            return;
-        }
-        boolean csv = PlanInput.isCsv(of.file());
-        boolean tfLite = PlanInput.isModel(of.file());
+        boolean tfLite = model.engine().equals(Optional.of(EngineKind.TFLITE));
         checkArgument(
-                csv || tfLite || isRecorded(),
+                tfLite
+                        || isRecorded()
+                        || (model instanceof ModelRef.OfFile of && PlanInput.isCsv(of.file())),
                 "'%s' is no .tflite, .pt, .onnx or .csv file",
-                of.file());
+                model.text());
         checkArgument(
                 tfLite || !parallel,
                 "--parallel needs a graph, which neither a .csv file nor a recording has");

@@ -1,8 +1,6 @@
 package org.djlplan.cli;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -49,8 +47,6 @@ record PlanInput(
         FILE,
         /** The model as opened by the engine, including kernels' temporaries. */
         LIVE,
-        /** An imperative block that ran once, without temporaries of native kernels. */
-        BLOCK,
         /** Allocations of an engine during a prediction. */
         RECORDING,
         /** A file of records. */
@@ -69,20 +65,11 @@ record PlanInput(
 
     /** Returns whether the name of {@code file} is that of a file of records. */
     static boolean isCsv(Path file) {
-        return hasEnding(file, ".csv");
-    }
-
-    /** Returns whether the name of {@code file} is that of a model. */
-    static boolean isModel(Path file) {
-        return hasEnding(file, ".tflite");
-    }
-
-    private static boolean hasEnding(Path file, String ending) {
-        return file.toString().toLowerCase(Locale.ROOT).endsWith(ending);
+        return file.toString().toLowerCase(Locale.ROOT).endsWith(".csv");
     }
 
     static PlanInput readCsv(Path file) throws IOException {
-        CsvRecords records = CsvFiles.readRecords(existing(file));
+        CsvRecords records = CsvFiles.readRecords(ModelRef.OfFile.readable(file));
         PlanningProblem problem = new PlanningProblem(records.records());
         return new PlanInput(
                 View.CSV,
@@ -103,13 +90,11 @@ record PlanInput(
      */
     static PlanInput readModel(Path file, boolean live) throws IOException {
         return live
-                ? of(View.LIVE, PlannedLoading.engineView(existing(file), List.of()).graph())
-                : of(View.FILE, PlannedLoading.readFile(existing(file)));
-    }
-
-    /** Runs an imperative block once and records it. */
-    static PlanInput runBlock(ModelRef block, List<InputSpec> inputs) {
-        return of(View.BLOCK, PlannedLoading.runBlock(block, inputs));
+                ? of(
+                        View.LIVE,
+                        PlannedLoading.engineView(ModelRef.OfFile.readable(file), List.of())
+                                .graph())
+                : of(View.FILE, PlannedLoading.readFile(ModelRef.OfFile.readable(file)));
     }
 
     /** Returns the problem of a graph, with and without shared places. */
@@ -148,18 +133,5 @@ record PlanInput(
         return problem.records().stream()
                 .map(UsageRecord::tensor)
                 .collect(ImmutableMap.toImmutableMap(tensor -> tensor, Object::toString));
-    }
-
-    static Path existing(Path file) throws IOException {
-        if (Files.isDirectory(file)) {
-            throw new Failure("a folder, not a file: " + file);
-        }
-        if (Files.exists(file) && !Files.isRegularFile(file)) {
-            throw new Failure("not a regular file: " + file);
-        }
-        if (!Files.isRegularFile(file)) {
-            throw new NoSuchFileException(file.toString(), null, "there is no such file");
-        }
-        return file;
     }
 }

@@ -2,6 +2,7 @@ package org.djlplan.cli;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -10,14 +11,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.IntToLongFunction;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.djlplan.cli.report.MemoryMap;
-import org.djlplan.cli.report.MemoryMap.Layout;
-import org.djlplan.cli.report.MemoryMap.Owner;
-import org.djlplan.cli.report.MemoryMap.Span;
-import org.djlplan.cli.report.MemoryMap.Strategy;
-import org.djlplan.cli.report.MemoryMap.Tensor;
+import org.djlplan.cli.MemoryMap.Span;
+import org.djlplan.cli.MemoryMap.Strategy;
+import org.djlplan.cli.MemoryMap.Tensor;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
@@ -36,6 +35,12 @@ import org.djlplan.thirdparty.guava.collect.Iterables;
 final class PlanMap {
 
     private static final String NAIVE = "naive";
+
+    /** The largest number of offsets, in all plans together, that a page can hold. */
+    private static final int MOST_OFFSETS = 400_000;
+
+    /** The number of plans that have offsets, however many tensors there are. */
+    private static final int ALWAYS = 4;
 
     private final PlanInput input;
     private final ImmutableList<UsageRecord> records;
@@ -101,7 +106,7 @@ final class PlanMap {
         more.add(
                 new Strategy(
                         MemoryMap.ENGINE,
-                        Layout.OFFSETS,
+                        PlanRun.OFFSETS,
                         totalBytes,
                         0,
                         true,
@@ -123,8 +128,31 @@ final class PlanMap {
                 output.lowerBoundBytes(),
                 output.aliasedLowerBoundBytes(),
                 output.sharedObjectsLowerBoundBytes(),
-                Stream.concat(run.plans().stream().map(this::strategy), more.stream()).toList(),
+                withFewOffsets(
+                        Stream.concat(run.plans().stream().map(this::strategy), more.stream())
+                                .toList(),
+                        output.best().strategy()),
                 output.best().strategy());
+    }
+
+    /**
+     * If there are very many tensors, only the most interesting plans have offsets: the best, the
+     * engine's, the naive one and the smallest others.
+     */
+    private List<Strategy> withFewOffsets(List<Strategy> all, String best) {
+        Comparator<Strategy> order =
+                Comparator.comparing((Strategy each) -> !each.name().equals(best))
+                        .thenComparing(each -> !each.name().equals(MemoryMap.ENGINE))
+                        .thenComparing(each -> !each.layout().equals(NAIVE))
+                        .thenComparing(Strategy::totalBytes);
+        Set<Strategy> shown =
+                all.stream()
+                        .sorted(order)
+                        .limit(Math.max(ALWAYS, MOST_OFFSETS / Math.max(1, indices.size())))
+                        .collect(Collectors.toSet());
+        return all.stream()
+                .map(each -> shown.contains(each) ? each : each.withoutOffsets())
+                .toList();
     }
 
     private List<String> operators() {
@@ -175,10 +203,10 @@ final class PlanMap {
             objects.add(new Span(end, bytes));
             end += bytes;
         }
-        Layout ofOffsets = planned.plan().strategy().equals(NAIVE) ? Layout.NAIVE : Layout.OFFSETS;
+        boolean naive = planned.plan().strategy().equals(NAIVE) && objectBytes.isEmpty();
         return new Strategy(
                 result.strategy(),
-                objectBytes.isPresent() ? Layout.SHARED_OBJECTS : ofOffsets,
+                naive ? NAIVE : result.layout(),
                 result.totalBytes(),
                 result.millis(),
                 result.valid(),
@@ -210,7 +238,7 @@ final class PlanMap {
                         .filter(each -> !each.operator().isEmpty())
                         .map(each -> steps.index(record.first())),
                 List.of(),
-                Owner.ARENA,
+                MemoryMap.ARENA,
                 Optional.empty());
     }
 
@@ -246,16 +274,20 @@ final class PlanMap {
                                 id,
                                 record.bytes(),
                                 new Interval(record.first(), record.last()),
-                                temporaries.contains(id) ? Owner.TEMPORARY : Owner.ARENA));
+                                temporaries.contains(id) ? MemoryMap.TEMPORARY : MemoryMap.ARENA));
             }
             for (int id : ends) {
                 tensors.add(
-                        tensor(id, graph.tensors().get(id).bytes(), touched(graph, id), Owner.IO));
+                        tensor(
+                                id,
+                                graph.tensors().get(id).bytes(),
+                                touched(graph, id),
+                                MemoryMap.IO));
             }
             return tensors.build();
         }
 
-        private Tensor tensor(int id, long bytes, Interval alive, Owner owner) {
+        private Tensor tensor(int id, long bytes, Interval alive, String owner) {
             var tensor = graph.tensors().get(id);
             return new Tensor(
                     tensor.name(),

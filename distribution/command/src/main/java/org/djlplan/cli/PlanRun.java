@@ -122,7 +122,7 @@ record PlanRun(PlanInput input, List<Planned> plans) {
                         Figures.format("%.3f", each.millis()),
                         each.valid() ? "" : "INVALID");
             }
-            text.append(table.text());
+            text.append(table.text()).append('\n');
             text.append(describe("best", best, "proved minimal"));
             bestSharedObjects.ifPresent(
                     each -> text.append(describe("best shared objects", each, "proved optimal")));
@@ -130,7 +130,7 @@ record PlanRun(PlanInput input, List<Planned> plans) {
                     each ->
                             text.append(
                                     Figures.format(
-                                            "%nbranches at once: %s, %,d bytes%s, %.3f times as much",
+                                            "branches at once: %s, %,d bytes%s, %.3f times as much%n",
                                             each.strategy(),
                                             each.totalBytes(),
                                             each.provedMinimal() ? ", at the lower bound" : "",
@@ -140,7 +140,7 @@ record PlanRun(PlanInput input, List<Planned> plans) {
 
         private static String describe(String what, Result result, String proof) {
             return Figures.format(
-                    "%n%s: %s, %,d bytes%s",
+                    "%s: %s, %,d bytes%s%n",
                     what,
                     result.strategy(),
                     result.totalBytes(),

@@ -1,10 +1,6 @@
 package org.djlplan.cli;
 
-import ai.djl.Model;
-import ai.djl.engine.EngineException;
 import ai.djl.ndarray.types.DataType;
-import ai.djl.ndarray.types.Shape;
-import ai.djl.nn.Block;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.Progress;
 import java.io.IOException;
@@ -23,7 +19,6 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
-import org.djlplan.memplan.internal.djl.liveness.RecordedBlocks;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
@@ -150,25 +145,6 @@ final class PlannedLoading {
             return EngineView.of(model, ENGINE_DEFAULT, shapes);
         } catch (UnplannableException e) {
             throw new Failure(model.toString(), e);
-        }
-    }
-
-    /** Runs a block once, and returns the graph of its arrays. */
-    static Graph runBlock(ModelRef ref, List<InputSpec> given) {
-        List<InputSpec> inputs = ref.complete(given);
-        Shape[] shapes = inputs.stream().map(InputSpec::shape).toArray(Shape[]::new);
-        String engine = EngineKind.PYTORCH.engineName();
-        try (Model model = Model.newInstance(ref.text(), engine)) {
-            Block block = ArraysModel.build(ref);
-            block.initialize(model.getNDManager(), DataType.FLOAT32, shapes);
-            RecordedBlocks.nameParameters(block);
-            List<ArrayType> types = inputs.stream().map(PlannedLoading::type).toList();
-            return BlockGraphs.of(
-                    ref.text(), RecordedBlocks.record(block, model.getNDManager(), types));
-        } catch (IllegalStateException | EngineException e) {
-            throw new Failure(
-                    "cannot run %s with inputs %s".formatted(ref.text(), InputSpec.texts(inputs)),
-                    e);
         }
     }
 

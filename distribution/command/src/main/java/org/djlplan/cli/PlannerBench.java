@@ -20,9 +20,7 @@ import org.djlplan.study.parallel.ParallelPlanner;
 import org.djlplan.study.search.ExactSearch;
 import org.djlplan.study.shared.SharedStrategies;
 import org.djlplan.thirdparty.guava.base.Stopwatch;
-import org.djlplan.thirdparty.guava.collect.Multimaps;
 import org.djlplan.thirdparty.guava.collect.Streams;
-import org.djlplan.thirdparty.guava.math.PairedStatsAccumulator;
 import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /** Plans problems with every strategy that supports them and measures the time. */
@@ -30,12 +28,6 @@ final class PlannerBench {
 
     /** A strategy is not run again once its runs took longer than this in total. */
     private static final Duration ENOUGH = Duration.ofSeconds(10);
-
-    /**
-     * Curves have the largest problems only: smaller ones take microseconds, which fixed costs
-     * dominate.
-     */
-    private static final int MOST_POINTS = 3;
 
     /**
      * A problem with a name.
@@ -68,46 +60,6 @@ final class PlannerBench {
             double medianMillis,
             int runs,
             boolean valid) {}
-
-    /**
-     * How a strategy's time grows with the number n of units of generated problems.
-     *
-     * @param instance kind of the problems
-     * @param strategy name of the strategy
-     * @param fromUnits units of the curve's smallest problem
-     * @param toUnits units of its largest problem
-     * @param exponent slope of log(time) over log(n): 1 for linear, 2 for quadratic; a factor of
-     *     log n adds about 0.1
-     */
-    record CostCurve(
-            String instance, String strategy, int fromUnits, int toUnits, double exponent) {
-
-        /** Returns the curve of every kind and strategy with at least two sizes. */
-        static List<CostCurve> of(List<Row> rows) {
-            return Multimaps.index(rows, row -> List.of(row.instance(), row.strategy()))
-                    .asMap()
-                    .values()
-                    .stream()
-                    .map(List::copyOf)
-                    .filter(points -> points.size() > 1)
-                    .map(CostCurve::ofSeries)
-                    .toList();
-        }
-
-        private static CostCurve ofSeries(List<Row> all) {
-            List<Row> points = all.subList(Math.max(0, all.size() - MOST_POINTS), all.size());
-            PairedStatsAccumulator logarithms = new PairedStatsAccumulator();
-            points.forEach(
-                    row -> logarithms.add(Math.log(row.units()), Math.log(row.medianMillis())));
-            Row first = points.get(0);
-            return new CostCurve(
-                    first.instance(),
-                    first.strategy(),
-                    first.units(),
-                    points.get(points.size() - 1).units(),
-                    logarithms.leastSquaresFit().slope());
-        }
-    }
 
     private final int repeat;
     private final Duration warmUp;

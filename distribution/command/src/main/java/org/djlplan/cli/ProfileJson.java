@@ -1,28 +1,47 @@
 package org.djlplan.cli;
 
 import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.stream.Stream;
 import org.djlplan.delegation.internal.choice.ProfileTable;
+import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.store.CacheFolder;
+import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.study.delegation.Pareto;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
-/** Writes tables of measurements as JSON. Partitions are numbered from 1, operators from 0. */
+/**
+ * Writes tables of measurements as JSON: for {@code djlplan tune}, and as a part of reports.
+ * Partitions are numbered from 1, operators from 0.
+ */
 final class ProfileJson {
 
+    private final Graph graph;
+    private final ProfileTable table;
+    private final Tolerance tolerance;
     private final SetNames names;
     private final Set<Entry.Measured> front;
 
-    private ProfileJson(Graph graph, ProfileTable table) {
+    private ProfileJson(Graph graph, Map<String, String> facts, ProfileTable table) {
+        this.graph = graph;
+        this.table = table;
+        tolerance = Explained.options(facts).tolerance();
         names = SetNames.of(graph, table.partitions());
         front = ImmutableSet.copyOf(Pareto.front(table));
     }
@@ -35,7 +54,8 @@ final class ProfileJson {
             String reason,
             int inferences,
             double seconds,
-            boolean kept) {}
+            boolean kept,
+            Map<String, String> loads) {}
 
     private record Candidates(
             String set,
@@ -54,33 +74,69 @@ final class ProfileJson {
             int samples,
             long memoryBytes,
             List<Difference> errors,
-            boolean paretoFront) {}
+            boolean paretoFront,
+            boolean chosen) {}
 
     private record Wrong(String kind, List<Difference> errors) {}
 
     private record Failed(String kind, String failure, String message) {}
 
-    private record Difference(ElementType type, double difference) {}
+    /** The difference of an output, and what limits it. */
+    private record Difference(
+            String output, ElementType type, double difference, double noise, double limit) {}
 
     /**
      * Returns one table, its entries in the order in which they were tried.
      *
-     * @param facts that the measurements depend on, by name
-     * @param kept whether a load finds this table
+     * @param isKept whether a load finds this table
+     * @param explained whether to say why each operator is delegated or not
      */
-    static JsonObject of(Graph graph, Map<String, String> facts, ProfileTable table, boolean kept) {
-        ProfileJson json = new ProfileJson(graph, table);
-        return Json.tree(
-                        new Table(
-                                facts,
-                                ImmutableList.copyOf(table.partitions()),
-                                table.entries().stream().map(json::entry).toList(),
-                                json.set(table.chosen()),
-                                table.reason(),
-                                table.inferences(),
-                                Figures.inSeconds(table.nanos()),
-                                kept))
-                .getAsJsonObject();
+    static JsonObject of(Graph graph, Kept<ProfileTable> kept, boolean isKept, boolean explained) {
+        Map<String, String> facts = kept.key().facts();
+        ProfileTable table = kept.value();
+        ProfileJson json = new ProfileJson(graph, facts, table);
+        JsonObject tree =
+                Json.tree(
+                                new Table(
+                                        facts,
+                                        ImmutableList.copyOf(table.partitions()),
+                                        table.entries().stream().map(json::entry).toList(),
+                                        json.set(table.chosen()),
+                                        table.reason(),
+                                        table.inferences(),
+                                        Figures.inSeconds(table.nanos()),
+                                        isKept,
+                                        isKept ? KeyFacts.loads(facts) : null))
+                        .getAsJsonObject();
+        if (explained) {
+            tree.add("explanation", Explained.of(graph, facts, table).json());
+        }
+        return tree;
+    }
+
+    /**
+     * Returns the stored table for loads without options or, if there is none, the table that needs
+     * the fewest options; empty if no table is stored.
+     *
+     * @param model a {@code .tflite} file
+     */
+    static Optional<JsonObject> stored(Path model) throws IOException {
+        Graph graph = PlannedLoading.readFile(model);
+        return ProfileStore.list(model, CacheFolder.get()).stream()
+                .filter(kept -> fits(kept.value(), graph.operators().size()))
+                .min(Comparator.comparingInt(kept -> KeyFacts.loads(kept.key().facts()).size()))
+                .map(kept -> of(graph, kept, true, true));
+    }
+
+    /**
+     * A stored table is not compared with the model, and may be of another model with the same
+     * facts.
+     */
+    private static boolean fits(ProfileTable table, int operators) {
+        return Stream.concat(
+                        table.partitions().stream(),
+                        table.entries().stream().map(entry -> entry.candidate().operators()))
+                .allMatch(set -> set.isEmpty() || set.last() < operators);
     }
 
     private JsonObject entry(Entry entry) {
@@ -100,7 +156,8 @@ final class ProfileJson {
                     measured.latency().samples(),
                     measured.memoryBytes(),
                     errors(measured.errors()),
-                    front.contains(measured));
+                    front.contains(measured),
+                    measured.candidate().equals(table.chosen()));
         }
         return entry instanceof Entry.Failed failed
                 ? new Failed("failed", failed.kind().name(), failed.message())
@@ -117,7 +174,20 @@ final class ProfileJson {
                 names.firstN(candidate));
     }
 
-    private static List<Difference> errors(List<OutputError> errors) {
-        return errors.stream().map(each -> new Difference(each.type(), each.difference())).toList();
+    private List<Difference> errors(List<OutputError> errors) {
+        List<Difference> differences = new ArrayList<>();
+        for (OutputError error : errors) {
+            int place = differences.size();
+            differences.add(
+                    new Difference(
+                            place < graph.outputs().size()
+                                    ? graph.tensors().get(graph.outputs().get(place)).name()
+                                    : "",
+                            error.type(),
+                            error.difference(),
+                            error.noise().largest(),
+                            tolerance.limit(error)));
+        }
+        return differences;
     }
 }

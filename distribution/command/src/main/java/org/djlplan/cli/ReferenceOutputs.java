@@ -137,7 +137,7 @@ final class ReferenceOutputs {
         WorkerProcess.Contestant contestant =
                 new WorkerProcess.Contestant("every tensor kept", RunMode.STOCK, Map.of());
         try (WorkerProcess worker =
-                WorkerProcess.start(contestant, options.withModel(model), Optional.empty())) {
+                WorkerProcess.start(contestant, options.withModel(model.toString()), line -> {})) {
             worker.awaitLoaded();
             return select(worker.writeOutputs(all), to);
         } finally {

@@ -1,7 +1,6 @@
 package org.djlplan.cli;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -9,11 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.djlplan.cli.PlanInput.View;
-import org.djlplan.cli.report.MemoryMap;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
-import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
-import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
@@ -28,94 +24,52 @@ final class ReportPlan {
     private final RunOptions options;
     private final Optional<SearchLimits> limits;
     private final Consumer<String> news;
-    private final PrintWriter messages;
 
     /**
      * @param limits of the search for a smaller plan; empty for none
-     * @param news receives a description of each step
-     * @param messages receives messages for the user
+     * @param news receives descriptions of steps, and messages for the user
      */
-    ReportPlan(
-            RunOptions options,
-            Optional<SearchLimits> limits,
-            Consumer<String> news,
-            PrintWriter messages) {
+    ReportPlan(RunOptions options, Optional<SearchLimits> limits, Consumer<String> news) {
         this.options = options;
         this.limits = limits;
         this.news = news;
-        this.messages = messages;
     }
 
     /** A memory map, and the source of its records. */
     record Planned(View view, MemoryMap map) {}
 
-    /**
-     * Plans.
-     *
-     * @param view empty for the most detailed view of the model
-     */
-    Planned plan(Optional<View> view) throws IOException {
-        ModelRef ref = options.model();
-        if (!(ref instanceof ModelRef.OfFile file)) {
-            return view.equals(Optional.of(View.BLOCK)) ? block(ref) : planned(recorded());
+    /** Plans the most detailed view of the model. */
+    Planned plan() throws IOException {
+        if (!(options.model() instanceof ModelRef.OfFile file)) {
+            return planned(recorded());
         }
-        Path path = file.file();
-        if (PlanInput.isCsv(path)) {
-            return planned(PlanInput.readCsv(path));
+        if (PlanInput.isCsv(file.file())) {
+            return planned(PlanInput.readCsv(file.file()));
         }
         if (options.engine() != EngineKind.TFLITE) {
             return planned(recorded());
         }
-        Path existing = PlanInput.existing(path);
-        if (view.isPresent()) {
-            return view.get() == View.LIVE ? live(existing) : file(existing);
-        }
+        Path model = file.readable();
         try {
-            return live(existing);
+            news.accept("opening in the engine");
+            return live(
+                    PlannedLoading.engineView(
+                            model, InputSpec.OfTfLite.dimensions(options.inputs())));
         } catch (Failure e) {
-            messages.println(
+            news.accept(
                     "kernels' temporaries are unknown, as the engine does not open the model: "
                             + Failure.describe(e));
-            if (mayNeedShapes(existing)) {
-                messages.println("the shapes may be placeholders: give --input-shape");
+            if (options.inputs().isEmpty()) {
+                news.accept("the shapes may be placeholders: give --input-shape");
             }
-            messages.flush();
-            return file(existing);
+            return planned(PlanInput.readModel(model, false));
         }
     }
 
-    /** Returns whether a model leaves dimensions open and the user gave none. */
-    private boolean mayNeedShapes(Path model) throws IOException {
-        boolean given =
-                !options.inputs().isEmpty()
-                        && !InputSpec.OfTfLite.areAsInFile(model, options.inputs());
-        TfLiteSubgraph main = TfLiteReader.read(model).main();
-        return !given
-                && main.inputs().stream()
-                        .map(id -> main.tensors().get(id))
-                        .anyMatch(
-                                t ->
-                                        t.shape().stream().anyMatch(length -> length < 1)
-                                                || t.shapeSignature().contains(-1));
-    }
-
-    private Planned file(Path model) throws IOException {
-        news.accept("reading");
-        return planned(PlanInput.readModel(model, false));
-    }
-
-    private Planned live(Path model) throws IOException {
-        news.accept("opening in the engine");
-        EngineView engine =
-                PlannedLoading.engineView(model, InputSpec.OfTfLite.dimensions(options.inputs()));
+    private Planned live(EngineView engine) {
         PlanInput input = PlanInput.of(View.LIVE, engine.graph());
         return planned(
                 input, new PlanMap(input).withEngine(engine.arenaBytes(), engine.arenaOffsets()));
-    }
-
-    private Planned block(ModelRef ref) {
-        news.accept("running the block once");
-        return planned(PlanInput.runBlock(ref, options.inputs()));
     }
 
     /**
@@ -125,8 +79,7 @@ final class ReportPlan {
     PlanInput recorded() {
         news.accept("recording predictions");
         try (WorkerProcess worker =
-                WorkerProcess.start(
-                        WorkerProcess.Contestant.RECORDING, options, Optional.empty())) {
+                WorkerProcess.start(WorkerProcess.Contestant.RECORDING, options, line -> {})) {
             worker.awaitLoaded();
             long[] unused = worker.time(RECORDED_PREDICTIONS);
             Optional<List<UsageRecord>> records = worker.allocations();
@@ -153,8 +106,7 @@ final class ReportPlan {
             worker.finish();
             return names;
         } catch (Failure e) {
-            messages.println("operators are unknown: " + Failure.describe(e));
-            messages.flush();
+            news.accept("operators are unknown: " + Failure.describe(e));
             return Map.of();
         }
     }

@@ -3,7 +3,6 @@ package org.djlplan.cli;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import picocli.CommandLine.Command;
@@ -41,8 +40,7 @@ final class RunCommand implements Callable<Integer> {
 
     @Mixin private DelegationSwitch delegation = new DelegationSwitch();
 
-    @Option(names = "--json", description = "Print one JSON object.")
-    private boolean json;
+    @Mixin private JsonOption json = new JsonOption();
 
     private String hint() {
         String shapes =
@@ -73,28 +71,20 @@ final class RunCommand implements Callable<Integer> {
         try (ScratchFolder folder = ScratchFolder.create("djlplan-run");
                 WorkerProcess worker =
                         WorkerProcess.start(
-                                WorkerProcess.Contestant.of(mode),
-                                options,
-                                Optional.of(new MeasuringNews(err, options.modelName())))) {
+                                WorkerProcess.Contestant.of(mode), options, err::println)) {
             worker.awaitLoaded();
             worker.warmUp();
             worker.writeOutputs(folder.path().resolve("outputs"));
             worker.time(options.effort().iterations());
             RunFigures figures = worker.figuresWithStockArena();
             worker.lastErrorLines().forEach(err::println);
-            if (!json) {
+            if (!json.isSet()) {
                 figures.delegation()
                         .filter(report -> report.origin() == Origin.UNVERIFIED)
                         .ifPresent(report -> err.println(hint()));
             }
             err.flush();
-            PrintWriter out = spec.commandLine().getOut();
-            if (json) {
-                out.println(figures.toJson());
-            } else {
-                out.print(FigureTable.of(figures));
-            }
-            out.flush();
+            json.print(figures::toJson, () -> FigureTable.of(figures));
             return 0;
         }
     }

@@ -8,9 +8,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.stream.Stream;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.thirdparty.guava.collect.Maps;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 
 /**
  * The measured figures of one model in one mode.
@@ -53,7 +55,7 @@ record RunFigures(
     static RunFigures median(List<RunFigures> runs) {
         Map<Figure, Double> values = new EnumMap<>(Figure.class);
         for (Figure figure : Figure.values()) {
-            Statistics.median(runs.stream().map(run -> run.get(figure)).toList())
+            median(runs.stream().map(run -> run.get(figure)))
                     .ifPresent(value -> values.put(figure, value));
         }
         RunFigures first = runs.get(0);
@@ -67,6 +69,14 @@ record RunFigures(
                 first.unplannedReason,
                 first.delegation,
                 first.budget);
+    }
+
+    /** Returns the median of the present values, or empty if there are none. */
+    static OptionalDouble median(Stream<OptionalDouble> values) {
+        double[] present = values.flatMapToDouble(OptionalDouble::stream).toArray();
+        return present.length == 0
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(Quantiles.median().compute(present));
     }
 
     /** Returns all keys in order, with null for figures that do not apply. */

@@ -166,10 +166,10 @@ final class RunOptions {
         return arguments.keySet().stream().anyMatch(key -> key.startsWith(DELEGATION));
     }
 
-    /** Returns these options for a copy of the model. */
-    RunOptions withModel(Path file) {
+    /** Returns these options for another model with such inputs. */
+    RunOptions withModel(String other) {
         RunOptions options = copy();
-        options.model = file.toString();
+        options.model = other;
         return options;
     }
 
@@ -209,8 +209,7 @@ final class RunOptions {
 
     /** Returns the model, the engine and the threads, for people. */
     String title(String more) {
-        String threads = threads().isPresent() ? ", threads: " + threads().getAsInt() : "";
-        return "%s (%s%s%s)".formatted(modelName(), engine(), threads, more);
+        return Figures.title(modelName(), engine().engineName(), threads(), more);
     }
 
     /**

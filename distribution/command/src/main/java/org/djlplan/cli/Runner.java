@@ -1,5 +1,6 @@
 package org.djlplan.cli;
 
+import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -179,13 +180,21 @@ sealed interface Runner extends AutoCloseable {
     static final class OfDjl implements Runner {
 
         private final ArraysModel model;
+        private final Predictor<NDList, NDList> predictor;
+        private final boolean owner;
         private final NDManager manager;
         private final NDList inputs;
         private final EngineKind engine;
 
-        private OfDjl(ArraysModel model, List<ModelInput> inputs, EngineKind engine) {
+        /**
+         * @param owner whether closing this runner closes the model
+         */
+        private OfDjl(
+                ArraysModel model, boolean owner, List<ModelInput> inputs, EngineKind engine) {
             this.model = model;
+            this.owner = owner;
             this.engine = engine;
+            this.predictor = model.predictors().get();
             this.manager = model.model().getNDManager().newSubManager();
             this.inputs = new NDList();
             for (ModelInput input : inputs) {
@@ -208,7 +217,7 @@ sealed interface Runner extends AutoCloseable {
                                 .filter(shape -> shape.size() < 0)
                                 .toList();
                 if (!open.isEmpty()) {
-                    loaded.close();
+                    loaded.model().close();
                     throw new Failure(
                             "the shapes in the file are placeholders of %s: give --input-shape"
                                     .formatted(open));
@@ -223,6 +232,7 @@ sealed interface Runner extends AutoCloseable {
                     withShapes(
                             ArraysModel.load(options, ArraysModel.stockFactory(), Map.of()),
                             options),
+                    true,
                     inputs,
                     options.engine());
         }
@@ -232,7 +242,7 @@ sealed interface Runner extends AutoCloseable {
             ImmutableMap<String, String> arguments = PlannedLoading.arguments(options, mode);
             Optional<Progress> progress =
                     mode == RunMode.DELEGATED
-                            ? Optional.of(new ProgressLine.ToParent(System.err))
+                            ? Optional.of(new MeasuringNews(options.modelName()))
                             : Optional.empty();
             return new OfDjl(
                     withShapes(
@@ -241,6 +251,7 @@ sealed interface Runner extends AutoCloseable {
                                     PlannedLoading.translatorFactory(arguments, progress),
                                     PlannedLoading.othersArguments(arguments)),
                             options),
+                    true,
                     inputs,
                     options.engine());
         }
@@ -269,10 +280,10 @@ sealed interface Runner extends AutoCloseable {
                     // outputs, to their manager.
                     try (NDManager call = manager.newSubManager()) {
                         call.tempAttachAll(inputs);
-                        reader.accept(model.predictor().predict(inputs));
+                        reader.accept(predictor.predict(inputs));
                     }
                 } else {
-                    try (NDList outputs = model.predictor().predict(inputs)) {
+                    try (NDList outputs = predictor.predict(inputs)) {
                         reader.accept(outputs);
                     }
                 }
@@ -288,7 +299,7 @@ sealed interface Runner extends AutoCloseable {
         public Runner another(RunOptions options, RunMode mode, List<ModelInput> otherInputs) {
             return mode == RunMode.STOCK && options.engine() == EngineKind.TFLITE
                     ? loadStock(options, otherInputs)
-                    : new OfDjl(model.another(), otherInputs, engine);
+                    : new OfDjl(model, false, otherInputs, engine);
         }
 
         @Override
@@ -313,7 +324,10 @@ sealed interface Runner extends AutoCloseable {
 
         @Override
         public void close() {
-            model.close();
+            predictor.close();
+            if (owner) {
+                model.model().close();
+            }
         }
     }
 }

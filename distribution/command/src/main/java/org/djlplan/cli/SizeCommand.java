@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.Quantities;
-import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,9 +33,6 @@ final class SizeCommand implements Callable<Integer> {
 
     private static final double MEBI = 1 << 20;
 
-    /** Steps per configuration: loading, and the first size. */
-    private static final int STEPS = 2;
-
     @Spec private CommandSpec spec;
 
     @Mixin private RunOptions options = new RunOptions();
@@ -60,8 +56,7 @@ final class SizeCommand implements Callable<Integer> {
             description = "The application's heap (default: ${DEFAULT-VALUE}).")
     private long heapBytes;
 
-    @Option(names = "--json", description = "Print one JSON object.")
-    private boolean json;
+    @Mixin private JsonOption json = new JsonOption();
 
     @Option(
             names = "--pool",
@@ -79,15 +74,9 @@ final class SizeCommand implements Callable<Integer> {
         }
         options.check(true, true);
         PrintWriter err = spec.commandLine().getErr();
-        List<SizeProbe.Row> rows;
-        try (StepNews news = new StepNews(err, STEPS * (budgets.size() + 3))) {
-            rows =
-                    new SizeProbe(options, pool, heapBytes, news::next)
-                            .run(ImmutableList.copyOf(budgets));
-        }
-        PrintWriter out = spec.commandLine().getOut();
-        out.print(json ? json(rows) + "\n" : text(rows));
-        out.flush();
+        List<SizeProbe.Row> rows =
+                new SizeProbe(options, pool, heapBytes, err::println).run(budgets);
+        json.print(() -> json(rows), () -> text(rows));
         return 0;
     }
 

@@ -206,11 +206,11 @@ final class SizeProbe {
         }
     }
 
-    private static WorkerProcess start(RunMode mode, RunOptions inside, List<String> starter) {
+    private WorkerProcess start(RunMode mode, RunOptions inside, List<String> starter) {
         return WorkerProcess.start(
                 new WorkerProcess.Contestant(mode.label(), mode, Map.of()),
                 inside,
-                Optional.empty(),
+                news,
                 starter,
                 inside.engine() == EngineKind.TFLITE);
     }

@@ -14,7 +14,6 @@ import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.config.Quantities;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -24,19 +23,9 @@ import picocli.CommandLine.Spec;
 /** Options for the objective and the limits of a search. */
 final class TuneOptions {
 
-    private static final Map<String, String> NAMES =
-            ImmutableMap.of(
-                    DelegationKey.DELEGATE.key(), "--delegate",
-                    DelegationKey.OBJECTIVE.key(), "--objective",
-                    DelegationKey.MAX_MEMORY.key(), "--max-memory",
-                    OptionKey.THREADS.key(), "--threads",
-                    DelegationKey.PROFILE.key(), "--budget",
-                    DelegationKey.TOLERANCE.key(), "--tolerance");
-
     private static final String BLOCKING = "blocking:";
 
     private static final String USUAL_BUDGET = "auto";
-    private static final String EXHAUSTIVE_BUDGET = "10m";
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
@@ -76,12 +65,7 @@ final class TuneOptions {
     @Option(
             names = "--budget",
             paramLabel = "TIME",
-            description =
-                    "How long to measure (default: "
-                            + USUAL_BUDGET
-                            + "; "
-                            + EXHAUSTIVE_BUDGET
-                            + " with --exhaustive).")
+            description = "How long to measure (default: " + USUAL_BUDGET + ").")
     private String budget;
 
     @Option(
@@ -118,16 +102,15 @@ final class TuneOptions {
      * @param delegate value of {@code --delegate}
      * @throws ParameterException if a value is wrong, or an option is given twice
      */
-    List<Setting> settings(Optional<String> delegate, boolean exhaustive) {
+    List<Setting> settings(Optional<String> delegate) {
         List<Optional<String>> eachThreads =
                 threads.isEmpty()
                         ? ImmutableList.of(Optional.empty())
                         : ImmutableSet.copyOf(threads).stream().map(Optional::of).toList();
-        return eachThreads.stream().map(setting -> setting(delegate, setting, exhaustive)).toList();
+        return eachThreads.stream().map(setting -> setting(delegate, setting)).toList();
     }
 
-    private Setting setting(
-            Optional<String> delegate, Optional<String> threadSetting, boolean exhaustive) {
+    private Setting setting(Optional<String> delegate, Optional<String> threadSetting) {
         Map<String, String> texts = new LinkedHashMap<>(arguments);
         put(texts, DelegationKey.DELEGATE, delegate);
         put(texts, DelegationKey.OBJECTIVE, Optional.ofNullable(objective));
@@ -135,9 +118,6 @@ final class TuneOptions {
         put(texts, OptionKey.THREADS, threadSetting);
         put(texts, DelegationKey.PROFILE, longest());
         put(texts, DelegationKey.TOLERANCE, Optional.ofNullable(tolerance));
-        if (exhaustive) {
-            texts.putIfAbsent(DelegationKey.PROFILE.key(), BLOCKING + EXHAUSTIVE_BUDGET);
-        }
         Setting setting = parse(texts);
         if (!setting.plan().enabled() || !setting.delegation().enabled()) {
             throw new ParameterException(
@@ -181,8 +161,8 @@ final class TuneOptions {
         if (typed.isPresent() && texts.containsKey(key.key())) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "%s and -o %s say the same: give one of them"
-                            .formatted(NAMES.get(key.key()), key.key()));
+                    "-o %s is given, and the option of this command that says the same: give one of them"
+                            .formatted(key.key()));
         }
         typed.ifPresent(value -> texts.put(key.key(), value));
     }
@@ -192,18 +172,7 @@ final class TuneOptions {
             PlanOptions plan = PlannedLoading.parse(texts);
             return new Setting(plan, DelegationOptions.parse(plan.delegation()));
         } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), asTyped(e.getMessage()), e);
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
-    }
-
-    /** Replaces keys in the parser's message by the command's options. */
-    private String asTyped(String message) {
-        String text = message;
-        for (Map.Entry<String, String> name : NAMES.entrySet()) {
-            if (!arguments.containsKey(name.getKey())) {
-                text = text.replace(name.getKey() + "=", name.getValue() + " ");
-            }
-        }
-        return text;
     }
 }

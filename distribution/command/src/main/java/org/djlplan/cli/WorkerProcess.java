@@ -1,6 +1,5 @@
 package org.djlplan.cli;
 
-import ai.djl.util.Progress;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.reflect.TypeToken;
@@ -44,13 +43,12 @@ final class WorkerProcess implements AutoCloseable {
     /**
      * Starts a child process that loads the engine.
      *
-     * @param progress receives the progress of measuring delegation, if it is shown
+     * @param news receives what the child tells the user at once
      */
-    static WorkerProcess start(
-            Contestant contestant, RunOptions options, Optional<Progress> progress) {
+    static WorkerProcess start(Contestant contestant, RunOptions options, Consumer<String> news) {
         boolean optimizing =
                 options.engine() == EngineKind.TFLITE && Jvm.isOptimizing(Jvm.ownArguments());
-        return start(contestant, options, progress, List.of(), optimizing);
+        return start(contestant, options, news, List.of(), optimizing);
     }
 
     /**
@@ -62,7 +60,7 @@ final class WorkerProcess implements AutoCloseable {
     static WorkerProcess start(
             Contestant contestant,
             RunOptions options,
-            Optional<Progress> progress,
+            Consumer<String> news,
             List<String> starter,
             boolean optimizing) {
         ImmutableList.Builder<String> command =
@@ -74,7 +72,7 @@ final class WorkerProcess implements AutoCloseable {
         command.addAll(options.toArguments());
         ProcessBuilder builder = new ProcessBuilder(command.build());
         builder.environment().putAll(contestant.environment());
-        Errors errors = new Errors(progress);
+        Errors errors = new Errors(news);
         try {
             return new WorkerProcess(
                     contestant.name(),
@@ -216,8 +214,6 @@ final class WorkerProcess implements AutoCloseable {
     @Override
     public void close() {
         process.close();
-        // The child may have died in the middle of a progress line.
-        errors.end();
     }
 
     private <T> T ask(String doing, TypeToken<T> type, String step, Object... arguments) {
@@ -261,9 +257,9 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * The last few lines of a worker's error stream that are meant for the user, without progress
-     * and without messages of native code (about created delegates, for example). The parent prints
-     * them before its results, never between them. Thread-safe.
+     * The last few lines of a worker's error stream that are meant for the user, without messages
+     * of native code (about created delegates, for example). The parent prints them before its
+     * results, never between them; news it prints at once. Thread-safe.
      */
     static final class Errors implements Consumer<String> {
 
@@ -277,19 +273,20 @@ final class WorkerProcess implements AutoCloseable {
         /** Prefix of a JVM's crash message; the exit code already reports the crash. */
         private static final String CRASH = "#";
 
-        private final Optional<Progress> progress;
+        private final Consumer<String> news;
         private final Queue<String> lines = EvictingQueue.create(LINES);
 
         /**
-         * @param progress receives the progress of the worker's measuring
+         * @param news receives lines with {@link MeasuringNews#PREFIX}, without that
          */
-        Errors(Optional<Progress> progress) {
-            this.progress = progress;
+        Errors(Consumer<String> news) {
+            this.news = news;
         }
 
         @Override
         public void accept(String line) {
-            if (ProgressLine.ToParent.read(line, progress)) {
+            if (line.startsWith(MeasuringNews.PREFIX)) {
+                news.accept(line.substring(MeasuringNews.PREFIX.length()));
                 return;
             }
             String text = TextTable.plain(line.strip());
@@ -298,11 +295,6 @@ final class WorkerProcess implements AutoCloseable {
                     lines.add(text);
                 }
             }
-        }
-
-        /** Ends the progress display. */
-        void end() {
-            progress.ifPresent(Progress::end);
         }
 
         /** Returns the last lines. */

@@ -154,7 +154,7 @@ class BudgetTableTest {
                 List.of("1/4: killed in a control group that is charged for files, too"),
                 table.complaints(0));
         JsonObject group =
-                table.json()
+                table.json(false)
                         .getAsJsonObject()
                         .getAsJsonArray("budgets")
                         .get(0)
@@ -188,7 +188,7 @@ class BudgetTableTest {
                                         "1/64",
                                         4 * MB,
                                         new Refused("at least 20.0 MB", OptionalLong.of(20 * MB))))
-                        .json()
+                        .json(false)
                         .getAsJsonObject();
         assertEquals(240 * MB, json.getAsJsonObject("stock").get("peakAboveIdleBytes").getAsLong());
         assertEquals(20 * MB, json.get("leastBudgetBytes").getAsLong());

@@ -25,7 +25,6 @@ class OutputDifferenceTest {
         OutputDifference difference = between(write("a", floats(1, 2)), write("b", floats(1, 2)));
         assertTrue(difference.identical());
         assertEquals(0, difference.maxRelativeError().getAsDouble());
-        assertEquals(0, difference.maxRelativeError().getAsDouble());
     }
 
     @Test
@@ -39,35 +38,12 @@ class OutputDifferenceTest {
     }
 
     @Test
-    void between_zerosOfBothSigns_differInBytesOnly() throws IOException {
-        OutputDifference difference =
-                between(write("a", floats(0f, 1)), write("b", floats(-0f, 1)));
-        assertFalse(difference.identical());
-        assertEquals(0, difference.maxRelativeError().getAsDouble());
-    }
-
-    @Test
     void isAccepted_zerosOfBothSigns_onlyWithATolerance() throws IOException {
         OutputDifference difference =
                 between(write("a", floats(0f, 1)), write("b", floats(-0f, 1)));
         assertFalse(difference.isAccepted(0));
         assertTrue(difference.isAccepted(1e-6));
         assertEquals("the signs of zeros, or the bits of undefined elements", difference.text());
-    }
-
-    @Test
-    void between_undefinedOnOneSide_isNeverWithin() throws IOException {
-        OutputDifference difference =
-                between(write("a", floats(1, 1)), write("b", floats(Float.NaN, 1)));
-        assertTrue(difference.maxRelativeError().isEmpty());
-        assertFalse(difference.isAccepted(Double.MAX_VALUE));
-    }
-
-    @Test
-    void between_otherSizes_isNeverWithin() throws IOException {
-        OutputDifference difference = between(write("a", floats(1)), write("b", floats(1, 1)));
-        assertFalse(difference.identical());
-        assertFalse(difference.isAccepted(Double.MAX_VALUE));
     }
 
     /** The bits of two elements, and their difference: relative, in steps, or in elements. */
@@ -101,16 +77,6 @@ class OutputDifferenceTest {
     }
 
     @Test
-    void agrees_halfPrecision_byTheRelativeLimit() throws IOException {
-        OutputDifference difference =
-                between(
-                        write("a", "bfloat16", element("3f80", Short.BYTES)),
-                        write("b", "bfloat16", element("3fc0", Short.BYTES)));
-        assertTrue(difference.agrees(List.of(new Limit(0.5, 0))));
-        assertEquals("5e-1", difference.text());
-    }
-
-    @Test
     void between_zerosExpected_isRelativeToOne() throws IOException {
         OutputDifference difference =
                 between(write("a", floats(0, 0)), write("b", floats(0.25f, 0)));
@@ -123,12 +89,12 @@ class OutputDifferenceTest {
         assertTrue(difference.agrees(List.of(new Limit(0.5, 1))));
         assertFalse(difference.agrees(List.of(new Limit(0.49, 1))));
         assertEquals("5e-1", difference.text());
-        assertFalse(
-                between(write("a", floats(1)), write("b", floats(Float.NaN)))
-                        .agrees(List.of(new Limit(1e9, 1))));
-        assertFalse(
-                between(write("a", floats(1)), write("b", floats(1, 1)))
-                        .agrees(List.of(new Limit(1e9, 1))));
+        for (ByteBuffer other : List.of(floats(Float.NaN), floats(1, 1))) {
+            OutputDifference never = between(write("a", floats(1)), write("b", other));
+            assertTrue(never.maxRelativeError().isEmpty());
+            assertFalse(never.isAccepted(Double.MAX_VALUE));
+            assertFalse(never.agrees(List.of(new Limit(1e9, 1))));
+        }
     }
 
     @Test

@@ -8,6 +8,8 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.util.Map;
+import org.djlplan.memplan.internal.store.Kept;
+import org.djlplan.memplan.internal.store.StoreKey;
 import org.junit.jupiter.api.Test;
 
 class ProfileJsonTest {
@@ -16,9 +18,11 @@ class ProfileJsonTest {
             JsonParser.parseString(
                             ProfileJson.of(
                                             SampleTables.graph(),
-                                            Map.of("threads", "2"),
-                                            SampleTables.table(),
-                                            true)
+                                            new Kept<>(
+                                                    new StoreKey("net", Map.of("threads", "2")),
+                                                    SampleTables.table()),
+                                            true,
+                                            false)
                                     .toString())
                     .getAsJsonObject();
 

@@ -3,11 +3,9 @@ package org.djlplan.delegation.internal;
 import ai.djl.util.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.djlplan.delegation.internal.Background.Patience;
-import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
@@ -34,19 +32,14 @@ public final class Tuning {
      * Returns the measurement of a model, without starting it.
      *
      * @param options with which the model will be loaded
-     * @param exhaustive whether to measure all unions of whole partitions
      * @param progress receives the progress
      * @throws IOException if the model's file cannot be read
      */
     public static Tuning of(
-            DelegableModel model,
-            DelegationOptions options,
-            boolean exhaustive,
-            Optional<Progress> progress)
+            DelegableModel model, DelegationOptions options, Optional<Progress> progress)
             throws IOException {
         Request request = options.request(model);
-        Profiling profiling = exhaustive ? Profiler::profileAll : Profiler::profile;
-        return new Tuning(request, new Measurement(model, request, profiling, progress));
+        return new Tuning(request, new Measurement(model, request, Profiler::profile, progress));
     }
 
     /**
@@ -70,16 +63,6 @@ public final class Tuning {
     /** Returns the key of the table. */
     public StoreKey key() {
         return measurement.key();
-    }
-
-    /** Returns the numbers of threads to choose from. */
-    public List<Integer> threads() {
-        return request.threads();
-    }
-
-    /** Returns the table that loads currently use. */
-    public Optional<ProfileTable> kept() {
-        return measurement.kept();
     }
 
     /**

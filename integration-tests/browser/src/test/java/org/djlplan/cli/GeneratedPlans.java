@@ -1,10 +1,10 @@
 package org.djlplan.cli;
 
+import com.google.gson.JsonObject;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.djlplan.cli.report.MemoryMap;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
@@ -28,11 +28,18 @@ public final class GeneratedPlans {
     }
 
     /**
-     * Returns the plans of a problem, with invented operators, names and shapes.
+     * Returns a report that has only plans.
      *
      * @param strategy the name of one, or "all"
      */
-    public static MemoryMap map(PlanningProblem problem, String strategy) {
+    public static JsonObject report(String title, PlanningProblem problem, String strategy) {
+        Report.Model model =
+                new Report.Model(title, "records", "csv", Optional.empty(), Optional.empty());
+        return new Report("0.3.0", model, Map.of(), map(problem, strategy)).toJson(Map.of());
+    }
+
+    /** Returns the plans of a problem, with invented operators, names and shapes. */
+    private static MemoryMap map(PlanningProblem problem, String strategy) {
         Map<Integer, String> names = new HashMap<>();
         Map<Integer, OperatorNames.Named> made = new HashMap<>();
         for (UsageRecord record : problem.records()) {

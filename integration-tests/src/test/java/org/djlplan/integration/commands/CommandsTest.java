@@ -139,10 +139,10 @@ class CommandsTest {
         assertTrue(table.out().contains("\ndelegated: outputs a"), table.out());
     }
 
-    /** Asserts that the command printed neither lines of the engine nor progress. */
+    /** Asserts that the command printed neither lines of the engine nor of its worker. */
     private static void assertNoNews(Result result) {
         assertFalse((result.out() + result.err()).contains("INFO: "), result.err());
-        assertFalse((result.out() + result.err()).contains("djlplan-progress"), result.err());
+        assertFalse((result.out() + result.err()).contains("djlplan-news"), result.err());
     }
 
     @Tag("long")

@@ -138,24 +138,24 @@ class ReportNumbersTest extends ReportTests {
     }
 
     private static void assertWithin(JsonObject budgets) {
-        long stock = budgets.get("stockPeakBytes").getAsLong();
-        List<JsonElement> points = budgets.getAsJsonArray("points").asList();
+        long stock = budgets.getAsJsonObject("stock").get("peakAboveIdleBytes").getAsLong();
+        List<JsonElement> points = budgets.getAsJsonArray("budgets").asList();
         JsonObject share = points.get(0).getAsJsonObject();
         JsonObject fixed = points.get(1).getAsJsonObject();
         assertEquals(0.75 * stock, share.get("budgetBytes").getAsDouble(), 1);
         assertEquals(24_000_000, fixed.get("budgetBytes").getAsLong());
         for (JsonObject point : List.of(share, fixed)) {
-            double ratio = point.get("latencyRatio").getAsDouble();
-            assertTrue(point.get("lowRatio").getAsDouble() <= ratio, point.toString());
-            assertTrue(point.get("highRatio").getAsDouble() >= ratio, point.toString());
+            JsonObject warm = point.getAsJsonObject("warm");
+            double ratio = warm.get("median").getAsDouble();
+            assertTrue(warm.get("low").getAsDouble() <= ratio, point.toString());
+            assertTrue(warm.get("high").getAsDouble() >= ratio, point.toString());
             long bytes = point.get("budgetBytes").getAsLong();
-            assertTrue(point.get("pinnedBytes").getAsLong() <= bytes, point.toString());
-            JsonObject resident = point.getAsJsonObject("resident");
-            assertEquals(
-                    resident.getAsJsonArray("nanos").size(),
-                    resident.getAsJsonArray("bytes").size());
-            for (JsonElement each : resident.getAsJsonArray("bytes")) {
-                assertTrue(each.getAsLong() <= bytes, point.toString());
+            JsonObject weights = point.getAsJsonObject("weights");
+            long inMemory = weights.get("pinnedBytes").getAsLong();
+            assertTrue(inMemory <= bytes, point.toString());
+            for (JsonElement change : weights.getAsJsonArray("changes")) {
+                inMemory += change.getAsJsonObject().get("bytes").getAsLong();
+                assertTrue(inMemory <= bytes, point.toString());
             }
         }
     }

@@ -108,31 +108,19 @@ class TorchCommandsTest {
     }
 
     @Test
-    void tune_torchScriptFile_explainsEachRewrite() throws Exception {
+    void tune_torchScriptFile_measuresEachRewrite() throws Exception {
         String file = file("cnn");
         Result tuned =
-                djlplan(
-                        "tune",
-                        "--json",
-                        "--explain",
-                        "--budget",
-                        "1s",
-                        "--input-shape",
-                        "1,3,32,32",
-                        file);
+                djlplan("tune", "--json", "--budget", "1s", "--input-shape", "1,3,32,32", file);
         assertEquals(0, tuned.exitCode(), tuned.err());
         JsonObject table = tuned.json().getAsJsonArray("tables").get(0).getAsJsonObject();
         List<String> candidates = new ArrayList<>();
-        int chosen = 0;
-        for (JsonElement each : table.getAsJsonArray("explanation")) {
-            candidates.add(each.getAsJsonObject().get("candidate").getAsString());
-            chosen += each.getAsJsonObject().get("chosen").getAsBoolean() ? 1 : 0;
-            assertFalse(each.getAsJsonObject().get("reason").getAsString().isEmpty());
+        for (JsonElement each : table.getAsJsonArray("entries")) {
+            candidates.add(each.getAsJsonObject().get("set").getAsString());
         }
-        assertEquals(1, chosen, tuned.out());
-        assertTrue(candidates.containsAll(List.of("stock", "frozen")), tuned.out());
+        assertTrue(candidates.containsAll(List.of("CPU kernels", "frozen")), tuned.out());
         assertEquals(LOWER, List.copyOf(tuned.json().getAsJsonObject("lowerPrecisions").keySet()));
-        Result shown = DjlPlanProcess.runHere("tune", "--show", "--explain", file);
+        Result shown = DjlPlanProcess.runHere("tune", "--show", file);
         assertTrue(shown.out().contains("chosen: "), shown.out());
     }
 
@@ -265,12 +253,13 @@ class TorchCommandsTest {
         Result result = DjlPlanProcess.runHere("plan", "--json", "zoo:mobilenet_v2");
         assertEquals(0, result.exitCode(), result.err());
         JsonObject json = JsonParser.parseString(result.out()).getAsJsonObject();
-        assertEquals("block", json.get("view").getAsString());
-        // All arrays that the network makes in one prediction, which DJL keeps until the call ends.
-        assertEquals(109_564_416, json.get("naiveBytes").getAsLong(), json.toString());
+        assertEquals("recording", json.get("view").getAsString());
+        // All allocations of a prediction, of which at most a seventh are in use at once.
+        long naive = json.get("naiveBytes").getAsLong();
+        long bound = json.get("lowerBoundBytes").getAsLong();
         long best = json.getAsJsonObject("best").get("totalBytes").getAsLong();
-        assertEquals(json.get("lowerBoundBytes").getAsLong(), best, json.toString());
-        assertTrue(best < 109_564_416 / 7, json.toString());
+        assertTrue(naive > 100_000_000, json.toString());
+        assertTrue(best >= bound && best < naive / 7, json.toString());
     }
 
     @Test

@@ -154,34 +154,17 @@ class TuneCommandTest {
                 JsonParser.parseString(Files.readString(data))
                         .getAsJsonObject()
                         .getAsJsonObject("delegation");
-        assertEquals(table.get("reason"), delegation.get("origin"));
-        JsonObject tanh = delegation.getAsJsonArray("operators").get(2).getAsJsonObject();
-        assertEquals("cpu", tanh.get("runs").getAsString());
-        assertTrue(tanh.get("reason").getAsString().contains("has no TANH"), tanh::toString);
-        assertEquals(2, delegation.getAsJsonArray("partitions").size());
-        long measured =
-                table.getAsJsonArray("entries").asList().stream()
-                        .filter(
-                                entry ->
-                                        entry.getAsJsonObject()
-                                                .get("kind")
-                                                .getAsString()
-                                                .equals("measured"))
-                        .count();
-        JsonArray candidates = delegation.getAsJsonArray("candidates");
-        assertEquals(measured, candidates.size());
-        assertEquals(
-                1,
-                candidates.asList().stream()
-                        .filter(each -> each.getAsJsonObject().get("chosen").getAsBoolean())
-                        .count());
+        JsonObject tanh = delegation.getAsJsonArray("explanation").get(2).getAsJsonObject();
+        assertFalse(tanh.get("delegated").getAsBoolean());
+        delegation.remove("explanation");
+        assertEquals(table, delegation);
     }
 
     @Test
     void tune_noOptions_isFoundByALoadWithoutOptions() throws Exception {
         Result result = djlplan("tune", BUDGET, model.toString());
         assertEquals(0, result.exitCode(), result.err());
-        assertTrue(result.out().contains("\nfound by loads without options; "), result.out());
+        assertTrue(result.out().contains("\nfound by loads without options\n"), result.out());
         assertEquals(Origin.STORED, load(model, Map.of()).origin());
         assertEquals(Origin.UNVERIFIED, load(model, Map.of("memplan.threads", "1")).origin());
     }
@@ -254,9 +237,7 @@ class TuneCommandTest {
     @Tag("long")
     void tune_damagedFile_isReportedAndRebuilt() throws Exception {
         JsonObject before =
-                onlyTable(
-                        djlplan("tune", "--json", "--exhaustive", "--threads=1", model.toString()));
-        assertEquals(4, before.getAsJsonArray("entries").size());
+                onlyTable(djlplan("tune", "--json", "--threads=1", BUDGET, model.toString()));
         assertTrue(before.get("kept").getAsBoolean(), before.toString());
         Path file = kept().get(0);
         String text = Files.readString(file);
@@ -286,7 +267,6 @@ class TuneCommandTest {
         command.process().destroy();
         Result result = command.finish();
         assertNotEquals(0, result.exitCode());
-        assertTrue(result.err().contains("djlplan: cancelled"), result.err());
         assertFalse(kept().isEmpty(), "what was measured to the end stays");
         for (ProcessHandle child : children) {
             child.onExit().get(30, TimeUnit.SECONDS);

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
 
 import com.google.gson.Gson;
-import com.google.gson.JsonObject;
+import com.google.gson.JsonElement;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Base64;
@@ -25,8 +25,8 @@ public final class ReportFile {
 
     /** The scripts, which share one scope; the last one starts. */
     private static final String SCRIPTS =
-            "format dom table theme plans chart dots band map mapview overview delegation budget run"
-                    + " models workers compare main";
+            "format dom table theme plans chart band map mapview overview delegation budget run"
+                    + " models workers main";
 
     private static final Pattern PLACE = Pattern.compile("\\{\\{([a-z ]+)}}");
 
@@ -38,9 +38,9 @@ public final class ReportFile {
     /**
      * Returns the page's text, to be written in UTF-8.
      *
-     * @param data a report, or an object with two reports to compare in "reports"
+     * @param data a report
      */
-    public static String html(JsonObject data) {
+    public static String html(JsonElement data) {
         String style = resource("uplot/uPlot.min.css") + resource("report.css");
         String own =
                 Splitter.on(' ')

@@ -1,28 +1,21 @@
 /* A model's operators as a band, coloured by where they run, with a line under each partition. */
 
-function runsDelegated(operator) {
-  return operator.runs === 'delegate';
-}
-
-function operatorSentence(operator) {
-  const nanos = Number.isFinite(operator.nanos) ? `, ${time(operator.nanos)}` : '';
-  const partition = Number.isInteger(operator.partition) ? `, partition ${operator.partition + 1}` : '';
-  const reason = operator.reason ? ` – ${shortened(operator.reason, 400)}` : '';
-  return `${count(operator.index)} ${shortened(operator.type, 60)}: ${runsDelegated(operator) ? 'delegate' : 'CPU'}${partition}${nanos}${reason}`;
+function operatorSentence({ index, type, delegated, partition, reason }) {
+  const place = partition < 0 ? '' : `, partition ${partition + 1}`;
+  return `${count(index)} ${shortened(type, 60)}: ${delegated ? 'delegate' : 'CPU'}${place} – ${shortened(reason, 400)}`;
 }
 
 function bandChart(operators, partitions) {
-  const some = (keep) => operators.some(keep);
   const draw = (context, x, y, box) => {
     const edge = (i) => Math.round(x(i - 0.5));
     operators.forEach((operator, i) => {
       const width = Math.max(1, edge(i + 1) - edge(i));
-      context.fillStyle = colour(runsDelegated(operator) ? 'packed' : 'mapped', 1 - (i % 2));
+      context.fillStyle = colour(operator.delegated ? 'packed' : 'mapped', 1 - (i % 2));
       context.fillRect(edge(i), box.top, width > 4 ? width - 1 : width, 46);
     });
     context.fillStyle = colour('ink');
     operators.forEach(({ partition }, i) => {
-      if (Number.isInteger(partition)) {
+      if (partition >= 0) {
         const joined = operators[i + 1]?.partition === partition;
         context.fillRect(edge(i), box.top + 51, Math.max(1, edge(i + 1) - edge(i) - (joined ? 0 : 2)), 2);
       }
@@ -46,8 +39,8 @@ function bandChart(operators, partitions) {
     axes: [{ show: false }, { show: false }],
     cursor: { y: false },
     keys: [
-      some(runsDelegated) && { label: 'delegate', colour: 'packed' },
-      some((operator) => !runsDelegated(operator)) && { label: 'CPU kernels', colour: 'mapped' },
+      operators.some(({ delegated }) => delegated) && { label: 'delegate', colour: 'packed' },
+      operators.some(({ delegated }) => !delegated) && { label: 'CPU kernels', colour: 'mapped' },
       partitions.length > 0 && { label: 'a partition, with its number', colour: 'ink', look: 'line' },
     ],
     read: (i) => operatorSentence(operators[i]),

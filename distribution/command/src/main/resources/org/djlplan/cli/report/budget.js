@@ -1,10 +1,28 @@
 /* The view of budgets: how much slower the model is with less memory. */
 
-const MIB = 1024 * 1024;
 const REFUSED_SHOWN = 12;
 
+/** Returns the figures of a budget that are shown; those that are not known are undefined. */
+function budgetPoint({ name, budgetBytes, refused, firstLoadPeakAboveIdleBytes, peakAboveIdleBytes, warm, report, weights }) {
+  const peaks = [firstLoadPeakAboveIdleBytes, peakAboveIdleBytes].filter(Number.isFinite);
+  return {
+    name,
+    budgetBytes,
+    refused,
+    peakBytes: peaks.length > 0 ? Math.max(...peaks) : undefined,
+    latencyRatio: warm?.median,
+    lowRatio: warm?.low,
+    highRatio: warm?.high,
+    stallNanos: report?.lastStallNanos ?? report?.predictedStallNanos,
+    pinnedBytes: report?.pinnedBytes,
+    sliced: report?.slicedOperators,
+    binds: weights?.binding,
+    weights,
+  };
+}
+
 function budgetView({ budget }) {
-  const points = [...(budget?.points ?? [])].sort((a, b) => a.budgetBytes - b.budgetBytes);
+  const points = (budget?.budgets ?? []).map(budgetPoint).sort((a, b) => a.budgetBytes - b.budgetBytes);
   if (points.length === 0) {
     return emptyState('No budgets were tried.', 'djlplan report MODEL --html FILE --budgets 1/2,1/4,1/8');
   }
@@ -20,8 +38,8 @@ function budgetView({ budget }) {
     const point = points[at];
     value.textContent = budgetName(point);
     slider.setAttribute('aria-valuetext', budgetSentence(point));
-    facts.replaceChildren(point.refused ? el('p', { class: 'bad' }, 'Refused: ', shortened(point.refused, 600)) : budgetFacts(points, at, budget));
-    resident.replaceChildren(residentPanel(point.resident));
+    facts.replaceChildren(point.refused ? el('p', { class: 'bad' }, 'Refused: ', shortened(point.refused, 600)) : budgetFacts(point, budget));
+    resident.replaceChildren(residentPanel(point.weights));
     chart.redraw();
   };
   show(at);
@@ -57,10 +75,10 @@ function budgetView({ budget }) {
 }
 
 /** Returns the chart of latencies; the selected point is highlighted, and refused budgets are crosses. */
-function budgetChart(points, { stockPeakBytes }, selected) {
+function budgetChart(points, { stock }, selected) {
   const of = (key) => points.map((point) => (point.refused ? null : point[key] ?? null));
   const lowest = points.find((point) => !point.refused);
-  const stock = Number.isFinite(stockPeakBytes) ? `Stock needs ${bytes(stockPeakBytes)}. ` : '';
+  const needs = Number.isFinite(stock?.peakAboveIdleBytes) ? `Stock needs ${bytes(stock.peakAboveIdleBytes)}. ` : '';
   const latency = Number.isFinite(lowest?.latencyRatio) ? ` at ${ratio(lowest.latencyRatio)}` : '';
   const draw = (context, x, y, box) => {
     context.fillStyle = translucent('curve', 70);
@@ -82,7 +100,7 @@ function budgetChart(points, { stockPeakBytes }, selected) {
   };
   return new Chart({
     title: 'Latency at each budget, as a multiple of stock',
-    summary: `${stock}${lowest ? `The smallest budget that works here is ${bytes(lowest.budgetBytes)}${latency}.` : 'None of these budgets works.'}`,
+    summary: `${needs}${lowest ? `The smallest budget that works here is ${bytes(lowest.budgetBytes)}${latency}.` : 'None of these budgets works.'}`,
     x: points.map((point) => point.budgetBytes),
     xLabel: 'budget',
     yLabel: 'latency / stock',
@@ -114,62 +132,59 @@ function latencyOf({ latencyRatio, lowRatio, highRatio }) {
   return Number.isFinite(latencyRatio) ? `${ratio(latencyRatio)} of stock${range}` : 'not measured';
 }
 
-function budgetFacts(points, at, { stockPeakBytes }) {
-  const { peakBytes, stallNanos, binds, pinnedBytes, sliced, ...point } = points[at];
+function budgetFacts(point, { stock }) {
+  const { peakBytes, stallNanos, binds, pinnedBytes, sliced } = point;
   return factList([
     ['latency', latencyOf(point)],
     ['peak', Number.isFinite(peakBytes) && exactBytes(peakBytes)],
-    ['of stock', Number.isFinite(peakBytes) && stockPeakBytes > 0 && `${Math.round((100 * peakBytes) / stockPeakBytes)} % of its peak`],
+    ['of stock', Number.isFinite(peakBytes) && stock?.peakAboveIdleBytes > 0 && `${Math.round((100 * peakBytes) / stock.peakAboveIdleBytes)} % of its peak`],
     ['waiting for weights', Number.isFinite(stallNanos) && `${time(stallNanos)} of a prediction`],
     ['what binds', binds && shortened(binds)],
     ['weights kept', Number.isFinite(pinnedBytes) && exactBytes(pinnedBytes)],
     ['sliced', sliced > 0 && counted(sliced, 'layer')],
-    ['the next MiB buys', nextMegabyte(points, at)],
   ]);
 }
 
-/** Describes the change of latency on the way to the next larger budget; null if there is none. */
-function nextMegabyte(points, at) {
-  const here = points[at];
-  const next = points.slice(at + 1).find((point) => !point.refused && Number.isFinite(point.latencyRatio));
-  if (!next || !Number.isFinite(here.latencyRatio) || next.budgetBytes <= here.budgetBytes) {
-    return null;
+/** Returns the curve of the weights in memory: at the beginning, after each change, and at the end. */
+function residentCurve({ nanos, pinnedBytes, changes }) {
+  const x = [0];
+  const y = [pinnedBytes];
+  for (const change of changes) {
+    x.push(change.nanos);
+    y.push(y.at(-1) + change.bytes);
   }
-  if (here.lowRatio <= next.highRatio && next.lowRatio <= here.highRatio) {
-    return `nothing that could be told from noise, on the way to ${bytes(next.budgetBytes)}`;
-  }
-  const change = ((next.latencyRatio - here.latencyRatio) / (next.budgetBytes - here.budgetBytes)) * MIB;
-  const percent = (100 * change) / here.latencyRatio;
-  const words = Math.abs(percent) < 0.005 ? 'nothing' : `${percent < 0 ? '−' : '+'}${digits(Math.abs(percent))} % latency`;
-  return `${words}, on the way to ${bytes(next.budgetBytes)}`;
+  return [[...x, nanos], [...y, y.at(-1)]];
 }
 
-function residentPanel(resident) {
-  if (!resident || resident.nanos.length === 0) {
+function residentPanel(weights) {
+  if (!weights || weights.changes.length === 0) {
     return emptyState('Which weights are in memory over time is not known for this budget.');
   }
-  const { loads = [], evictions = [], stalls = [] } = resident;
-  const highest = resident.bytes.reduce((a, b) => Math.max(a, b), 0);
-  const draw = (context, x, y, { top, height }) => {
+  const { changes, stalls } = weights;
+  const [x, resident] = residentCurve(weights);
+  const loads = changes.filter((change) => change.bytes > 0);
+  const evictions = changes.filter((change) => change.bytes < 0);
+  const highest = resident.reduce((a, b) => Math.max(a, b), 0);
+  const draw = (context, at, y, { top, height }) => {
     const mark = (text, name, place) => (event) => {
       context.fillStyle = colour(name);
-      context.fillText(text, x(event.at), place);
+      context.fillText(text, at(event.nanos), place);
     };
     context.textAlign = 'center';
     context.fillStyle = translucent('unplanned', 35);
-    stalls.forEach((stall) => context.fillRect(x(stall.at), top, Math.max(1, x(stall.at + (stall.nanos ?? 0)) - x(stall.at)), height));
+    stalls.forEach((stall) => context.fillRect(at(stall.nanos), top, Math.max(1, at(stall.nanos + stall.waitNanos) - at(stall.nanos)), height));
     loads.forEach(mark('▲', 'accent', top + height));
     evictions.forEach(mark('▼', 'unplanned', top + 9));
   };
   const chart = new Chart({
     title: 'Weights in memory over one prediction',
     summary: `At most ${bytes(highest)}; ${counted(loads.length, 'load')}, ${counted(evictions.length, 'eviction')}, ${counted(stalls.length, 'stall')}.`,
-    x: resident.nanos,
+    x,
     xLabel: 'time',
     yLabel: 'weights in memory',
     xFormat: time,
     yFormat: bytes,
-    lines: [{ label: 'weights in memory', values: resident.bytes, colour: 'packed', stepped: true, fill: true }],
+    lines: [{ label: 'weights in memory', values: resident, colour: 'packed', stepped: true, fill: true }],
     keys: [
       { label: 'weights in memory', colour: 'packed' },
       loads.length > 0 && { label: 'a load, from below', colour: 'accent' },
@@ -184,12 +199,12 @@ function residentPanel(resident) {
     foldedTable(
       'Loads and evictions',
       [
-        number('At', (each) => each.at, time),
+        number('At', (each) => each.nanos, time),
         text('What', (each) => each.what),
         number('Bytes', (each) => each.bytes),
-        text('Weights', (each) => each.name || (each.nanos ? time(each.nanos) : null)),
+        text('Operator', (each) => each.operator),
       ],
-      events.sort((a, b) => a.at - b.at),
+      events.sort((a, b) => a.nanos - b.nanos),
     ),
   );
 }

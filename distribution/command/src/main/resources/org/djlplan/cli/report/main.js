@@ -9,10 +9,6 @@ const VIEWS = [
   { id: 'workers', title: 'Workers', make: workersView },
 ];
 
-function titleOf(report) {
-  return report.title || report.model?.name || 'A memory plan';
-}
-
 function mapSection(report) {
   return el('div', {}, cards(report), new MapView(report.plan).element, memoryPanel(report), factsTable(report));
 }
@@ -55,22 +51,17 @@ function attempted(make) {
 }
 
 /** If there are very many tensors, only the best plans have offsets; the others are only in tables. */
-function prepare(report) {
+function pageOf(report) {
   const plans = [report.plan, ...(report.models ?? []).map((model) => model.plan)].filter(Boolean);
   for (const plan of plans) {
     plan.described = plan.strategies;
     plan.strategies = plan.strategies.filter((strategy) => strategy.offsets);
   }
   report.plan.recorded = report.model.view === 'recording';
-}
-
-function pageOf(data) {
-  const { reports } = data;
-  const title = reports ? reports.map((report) => shortened(titleOf(report), 40)).join(' and ') : shortened(titleOf(data));
+  const title = shortened(report.model.name || 'A memory plan');
   document.title = `${title} – djl-plan`;
-  document.getElementById('top').append(el('h1', {}, el('bdi', { dir: 'auto' }, title)), ...(reports ? [] : [about(data)]), themeButton());
-  (reports ?? [data]).forEach(prepare);
-  return reports ? compareView(reports) : views(data);
+  document.getElementById('top').append(el('h1', {}, el('bdi', { dir: 'auto' }, title)), about(report));
+  return views(report);
 }
 
 document.body.append(el('div', { id: 'live', class: 'unseen', role: 'status', 'aria-live': 'polite' }));

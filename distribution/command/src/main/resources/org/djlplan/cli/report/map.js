@@ -46,15 +46,13 @@ class Span {
 class MemoryMap {
   /**
    * @param shown the addresses shown at first, in bytes; all are the highest that can be shown
-   * @param events choose (called when a box or nothing was selected) and moved
+   * @param choose called when a box or nothing was selected
    */
-  constructor(plan, label, { shown, all, choose = announceTensor, moved = () => {} }) {
+  constructor(plan, label, { shown, all, choose = announceTensor }) {
     this.plan = plan;
     this.steps = plan.operators.length;
     this.peak = plan.breadthBytes.indexOf(plan.breadthBytes.reduce((most, each) => Math.max(most, each), 0));
-    this.events = { choose, moved };
-    this.breadth = true;
-    this.gaps = true;
+    this.chosen = choose;
     this.time = new Span(Math.max(1, this.steps), 2);
     this.address = new Span(HEADROOM * all, 256);
     this.tip = el('div', { class: 'tip', hidden: true });
@@ -170,7 +168,7 @@ class MemoryMap {
     const curve = (halo) => ({
       stroke: (plot) => (halo ? colour('halo') : dense(plot) ? translucent('curve', 75) : colour('curve')),
       width: halo ? 4 : 1.75,
-      paths: (plot, ...part) => (!this.breadth || (halo && dense(plot)) ? null : dense(plot) ? line(plot, ...part) : step(plot, ...part)),
+      paths: (plot, ...part) => (halo && dense(plot) ? null : dense(plot) ? line(plot, ...part) : step(plot, ...part)),
       points: { show: false },
     });
     const range = (span, shift) => () => [span.from - shift, span.to - shift];
@@ -261,7 +259,7 @@ class MemoryMap {
     context.clip();
     context.strokeStyle = colour('gap');
     context.beginPath();
-    for (let at = box.top; this.gaps && at < box.top + box.height + wide; at += 6) {
+    for (let at = box.top; at < box.top + box.height + wide; at += 6) {
       context.moveTo(start, at);
       context.lineTo(start + wide, at - wide);
     }
@@ -352,25 +350,20 @@ class MemoryMap {
   zoom(factor, x = 0.5, y = 0) {
     this.time.zoom(factor, x);
     this.address.zoom(factor, y);
-    this.#moved();
+    this.repaint();
   }
 
   /** Shows all steps, and addresses up to a number of bytes. */
   fit(highest) {
     this.time.show(0, this.time.size);
     this.address.show(0, HEADROOM * highest);
-    this.#moved();
+    this.repaint();
   }
 
   #pan(x, y) {
     this.time.pan(x);
     this.address.pan(y);
-    this.#moved();
-  }
-
-  #moved() {
     this.repaint();
-    this.events.moved(this);
   }
 
   /** Selects a rectangle or, if it is null, a step; highlights what overlaps it in time, and moves to it. */
@@ -382,12 +375,12 @@ class MemoryMap {
       this.time.reveal(box.first, box.last + 1);
       this.address.reveal(box.low, box.high);
     }
-    this.#moved();
+    this.repaint();
   }
 
   choose(box, step) {
     this.select(box, step);
-    this.events.choose(this);
+    this.chosen(this);
   }
 
   #listen() {

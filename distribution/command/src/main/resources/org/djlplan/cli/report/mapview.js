@@ -55,13 +55,6 @@ class MapView {
       keydown: (event) => event.key === 'Enter' && this.#nextMatch(event.shiftKey ? -1 : 1),
     });
     const button = (id, text, label, click) => el('button', { type: 'button', id, 'aria-label': label, title: label, click }, text);
-    const toggle = (text, key) => {
-      const change = (event) => {
-        map[key] = event.target.checked;
-        map.repaint();
-      };
-      return el('label', { class: 'check' }, el('input', { type: 'checkbox', checked: true, change }), text);
-    };
     return el(
       'div',
       { class: 'toolbar' },
@@ -74,7 +67,6 @@ class MapView {
         button('fit-plans', 'Plans', 'Fit the planned arenas', () => map.fit(this.common)),
         button('fit-all', 'All', 'Fit everything, naive too', () => map.fit(map.address.size)),
       ),
-      el('div', { class: 'checks' }, toggle('Breadth', 'breadth'), toggle('Gaps', 'gaps')),
     );
   }
 

@@ -6,7 +6,6 @@ function modelsView({ models = [] }) {
   }
   const sum = models.reduce((total, model) => total + model.arenaBytes, 0);
   const most = models.reduce((largest, model) => Math.max(largest, model.arenaBytes), 1);
-  const pictured = models.filter((model) => model.plan);
   const rows = models.map(({ name, arenaBytes }) =>
     el('li', {}, named(name, 40), el('span', { class: 'plan-size' }, bytes(arenaBytes)), bar(arenaBytes / most, 'arena', 'thick')),
   );
@@ -18,8 +17,19 @@ function modelsView({ models = [] }) {
       el('p', {}, `One arena of ${bytes(most)} serves ${counted(models.length, 'model')} that take turns; with an arena each they would need ${bytes(sum)}.`),
       el('ul', { class: 'bars' }, rows),
     ),
-    pictured.length > 0 && el('div', { class: 'columns' }, pictured.map((model) => modelPanel(model, most))),
-    foldedTable('Models', [text('Model', (each) => each.name), number('Arena', (each) => each.arenaBytes)], models),
+    el('div', { class: 'columns' }, models.map((model) => modelPanel(model, most))),
+    foldedTable(
+      'Models',
+      [
+        text('Model', (each) => each.name),
+        number('Arena', (each) => each.arenaBytes),
+        number('Lower bound', ({ plan }) => boundOf(plan, bestStrategy(plan))),
+        number('Each tensor by itself', ({ plan }) => plan.naiveBytes),
+        number('Tensors', ({ plan }) => plannedTensors(plan)),
+        number('Operators', ({ plan }) => plan.operators.length),
+      ],
+      models,
+    ),
   );
 }
 

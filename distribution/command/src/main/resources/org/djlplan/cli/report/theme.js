@@ -4,6 +4,11 @@
 const themeListeners = new Set();
 const colours = new Map();
 
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+  colours.clear();
+  themeListeners.forEach((listener) => listener());
+});
+
 /** Changes to a colour, so that neighbours differ a little. */
 const TINTS = ['', ', white 14%', ', black 9%'];
 
@@ -25,29 +30,6 @@ function computed(expression) {
     probe.remove();
   }
   return colours.get(expression);
-}
-
-function isDark() {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-}
-
-/** Returns a button that switches between light and dark. */
-function themeButton() {
-  const toggle = () => {
-    document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
-    changed();
-  };
-  const button = el('button', { type: 'button', id: 'theme', class: 'plain', click: toggle });
-  const changed = () => {
-    colours.clear();
-    button.textContent = isDark() ? 'Light' : 'Dark';
-    button.setAttribute('aria-label', isDark() ? 'Light colours' : 'Dark colours');
-    themeListeners.forEach((listener) => listener());
-  };
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', changed);
-  changed();
-  return button;
 }
 
 /** Colour names of owners of memory, by their labels, in the order of legends. */

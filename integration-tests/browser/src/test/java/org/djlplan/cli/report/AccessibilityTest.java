@@ -58,16 +58,6 @@ class AccessibilityTest {
 
     @ParameterizedTest
     @EnumSource
-    void comparison_isAccessible(Browser.Look look) throws IOException {
-        JsonObject before = PlanData.report("before", GeneratedPlans.network(40));
-        browser.open(ComparisonTest.of(before, Parts.everything()), look);
-
-        assertEquals(List.of(), violations());
-        browser.screenshot("comparison-" + look);
-    }
-
-    @ParameterizedTest
-    @EnumSource
     void damagedData_isAccessible(Browser.Look look) throws IOException {
         JsonObject nothing = new JsonObject();
         nothing.addProperty("format", 1);

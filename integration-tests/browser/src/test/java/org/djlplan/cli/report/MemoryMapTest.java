@@ -223,23 +223,6 @@ class MemoryMapTest {
     }
 
     @Test
-    void boxes_switchBreadthAndGaps() throws IOException {
-        browser.open(REPORT, Browser.Look.WIDE_LIGHT);
-        new MapPixels(browser, PLAN).click(widest(r -> r.last() < 20).tensor(), BEST);
-        Object all = picture();
-
-        for (var box : browser.findAll(".check input")) {
-            box.click();
-            browser.frames();
-            assertNotEquals(all, picture());
-            box.click();
-            browser.frames();
-            assertEquals(all, picture());
-        }
-        assertEquals(List.of("Breadth", "Gaps"), browser.texts(".check"));
-    }
-
-    @Test
     void naivePlan_extendsAboveThePicture() throws IOException {
         browser.open(REPORT, Browser.Look.WIDE_LIGHT);
         MapPixels map = new MapPixels(browser, PLAN);
@@ -334,18 +317,6 @@ class MemoryMapTest {
         map.sendKeys(Keys.ESCAPE);
         assertTrue(browser.findAll(".tensor").isEmpty());
         assertTrue(browser.text("#live").contains("alive"), browser.text("#live"));
-    }
-
-    @Test
-    void button_switchesColours() throws IOException {
-        browser.open(REPORT, Browser.Look.WIDE_LIGHT);
-        Object light = picture();
-
-        browser.find("#theme").click();
-        browser.frames();
-
-        assertNotEquals(light, picture());
-        assertEquals("Light", browser.text("#theme"));
     }
 
     @Test

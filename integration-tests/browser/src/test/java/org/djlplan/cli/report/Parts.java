@@ -29,28 +29,29 @@ final class Parts {
               {"owner": "mapped file", "bytes": 5242880},
               {"owner": "unplanned", "bytes": 209715}],
              "delegation": {
-              "origin": "measured on this machine",
-              "loads": ["memplan.threads=1"],
-              "measuredAnewBy": ["memplan.threads", "delegation.maxMemory"],
-              "candidates": [
-               {"name": "CPU kernels", "threads": 1, "latencyNanos": 64200000, "lowNanos": 60990000,
-                "highNanos": 69336000, "memoryBytes": 12582912, "pareto": true, "chosen": false,
-                "verified": true},
-               {"name": "partition 0", "threads": 1, "latencyNanos": 31000000, "lowNanos": 29450000,
-                "highNanos": 33480000, "memoryBytes": 15728640, "pareto": true, "chosen": false,
-                "verified": true},
-               {"name": "all partitions", "threads": 1, "latencyNanos": 9300000, "lowNanos": 8835000,
-                "highNanos": 10044000, "memoryBytes": 19922944, "pareto": true, "chosen": true,
-                "verified": true},
-               {"name": "all partitions", "threads": 2, "latencyNanos": 9900000, "lowNanos": 9405000,
-                "highNanos": 10692000, "memoryBytes": 28311552, "pareto": false, "chosen": false,
-                "verified": false}],
-              "outputs": [
-               {"name": "landmarks", "difference": 3e-6, "noise": 2e-7, "limit": 1e-3},
-               {"name": "presence", "difference": 0, "noise": 0, "limit": 1e-3}]},
-             "budget": {"stockPeakBytes": 14680064, "stockLatencyNanos": 9300000,
-              "leastBytes": 3145728, "points": [
-               {"budgetBytes": 2097152, "refused": "operator 7 alone needs 2.4 MiB: CONV_2D"}]}}
+              "reason": "measured on this machine",
+              "loads": {"memplan.threads": "1"},
+              "entries": [
+               {"kind": "measured", "set": "CPU kernels", "threads": 1, "medianMillis": 64.2,
+                "lowMillis": 60.99, "highMillis": 69.336, "memoryBytes": 12582912,
+                "paretoFront": true, "chosen": false, "errors": []},
+               {"kind": "measured", "set": "1 of 2", "threads": 1, "medianMillis": 31,
+                "lowMillis": 29.45, "highMillis": 33.48, "memoryBytes": 15728640,
+                "paretoFront": true, "chosen": false, "errors": []},
+               {"kind": "measured", "set": "all", "threads": 1, "medianMillis": 9.3,
+                "lowMillis": 8.835, "highMillis": 10.044, "memoryBytes": 19922944,
+                "paretoFront": true, "chosen": true, "errors": [
+                 {"output": "landmarks", "difference": 3e-6, "noise": 2e-7, "limit": 1e-3},
+                 {"output": "presence", "difference": 0, "noise": 0, "limit": 1e-3}]},
+               {"kind": "measured", "set": "all", "threads": 2, "medianMillis": 9.9,
+                "lowMillis": 9.405, "highMillis": 10.692, "memoryBytes": 28311552,
+                "paretoFront": false, "chosen": false, "errors": []},
+               {"kind": "failed", "set": "2 of 2", "threads": 1, "failure": "CRASHED",
+                "message": "SIGSEGV"}]},
+             "budget": {"stock": {"peakAboveIdleBytes": 14680064, "medianMillis": 9.3},
+              "leastBudgetBytes": 3145728, "budgets": [
+               {"name": "2MiB", "budgetBytes": 2097152,
+                "refused": "operator 7 alone needs 2.4 MiB: CONV_2D"}]}}
             """;
 
     private Parts() {}
@@ -60,18 +61,10 @@ final class Parts {
         JsonObject report = PlanData.report("every part.tflite", GeneratedPlans.network(60));
         JsonObject parts = JsonParser.parseString(PARTS).getAsJsonObject();
         JsonObject delegation = parts.getAsJsonObject("delegation");
-        delegation.add("operators", list(60, Parts::operator));
+        delegation.add("explanation", list(60, Parts::operator));
         delegation.add(
-                "partitions",
-                list(
-                        2,
-                        i ->
-                                Map.of(
-                                        "operators",
-                                        IntStream.range(30 * i + 3, 30 * i + 27).toArray(),
-                                        "bytesCrossing",
-                                        96_000)));
-        parts.getAsJsonObject("budget").getAsJsonArray("points").addAll(list(12, Parts::budget));
+                "partitions", list(2, i -> IntStream.range(30 * i + 3, 30 * i + 27).toArray()));
+        parts.getAsJsonObject("budget").getAsJsonArray("budgets").addAll(list(12, Parts::budget));
         parts.add("models", list(3, Parts::model));
         parts.add("workers", GSON.toJsonTree(Map.of("samples", list(200, Parts::worker))));
         List<?> ways = List.of(way("stock", 10.2, 26), way("planned", 9.6, 9));
@@ -92,14 +85,14 @@ final class Parts {
         return i % 30 > 2 && i % 30 < 27
                 ? object(
                         """
-                        {"index": %d, "type": "CONV_2D", "runs": "delegate",
-                         "reason": "faster by 1.2 ms", "partition": %d, "nanos": %d}
+                        {"operator": %d, "type": "CONV_2D", "delegated": true,
+                         "verdict": "delegated", "reason": ""}
                         """,
-                        i, i / 30, 90_000 + i)
+                        i)
                 : object(
                         """
-                        {"index": %d, "type": "RESHAPE", "runs": "cpu",
-                         "reason": "the delegate does not support it", "nanos": 4000}
+                        {"operator": %d, "type": "RESHAPE", "delegated": false,
+                         "verdict": "unsupported", "reason": "the delegate does not support it"}
                         """,
                         i);
     }
@@ -110,37 +103,49 @@ final class Parts {
         JsonObject point =
                 object(
                         """
-                        {"budgetBytes": %d, "peakBytes": %d, "latencyRatio": %f, "lowRatio": %f,
-                         "highRatio": %f, "stallNanos": %f, "binds": "operator 12: FULLY_CONNECTED",
-                         "pinnedBytes": %d, "sliced": 2}
+                        {"name": "%d MiB", "budgetBytes": %d, "peakAboveIdleBytes": %d,
+                         "warm": {"median": %f, "low": %f, "high": %f},
+                         "report": {"lastStallNanos": %d, "pinnedBytes": %d, "slicedOperators": 2}}
                         """,
+                        i + 3,
                         bytes,
                         bytes - 40_000,
                         ratio,
                         ratio * .97,
                         ratio * 1.04,
-                        6e6 / (i + 3),
+                        6_000_000 / (i + 3),
                         bytes / 3);
-        Map<String, ?> resident =
+        Map<String, ?> weights =
                 Map.of(
-                        "nanos", list(24, at -> at * 400_000),
-                        "bytes", list(24, at -> bytes / 2 + at % 5 * bytes / 12),
-                        "loads", list(19, at -> event(at + at / 4 + 1)),
-                        "evictions", list(5, at -> event(5 * at)),
-                        "stalls", List.of(Map.of("at", 2_100_000, "nanos", 700_000)));
-        point.add("resident", GSON.toJsonTree(resident));
+                        "nanos",
+                        24 * 400_000,
+                        "pinnedBytes",
+                        bytes / 3,
+                        "binding",
+                        "operator 12: FULLY_CONNECTED",
+                        "changes",
+                        list(22, Parts::change),
+                        "stalls",
+                        List.of(Map.of("nanos", 2_100_000, "waitNanos", 700_000)));
+        point.add("weights", GSON.toJsonTree(weights));
         return point;
     }
 
-    private static Map<String, ?> event(int at) {
-        return Map.of("at", at * 400_000, "bytes", MIB / 4, "name", "weights " + at);
+    private static Map<String, ?> change(int i) {
+        long bytes = (i % 2 == 0 ? 1 : -1) * MIB / 4;
+        return Map.of("nanos", (i + 1) * 400_000, "bytes", bytes, "operator", "weights " + i);
     }
 
     private static JsonObject model(int i) {
-        MemoryMap plan = GeneratedPlans.map(GeneratedPlans.network(40 + 20 * i), "greedy-by-size");
-        long bytes = plan.bestStrategy().totalBytes();
+        JsonObject plan =
+                GeneratedPlans.report("", GeneratedPlans.network(40 + 20 * i), "greedy-by-size")
+                        .getAsJsonObject("plan");
+        long bytes =
+                MapPixels.strategy(plan, plan.get("best").getAsString())
+                        .get("totalBytes")
+                        .getAsLong();
         JsonObject model = object("{\"name\": \"network %d\", \"arenaBytes\": %d}", i, bytes);
-        model.add("plan", Report.toJson(plan));
+        model.add("plan", plan);
         return model;
     }
 

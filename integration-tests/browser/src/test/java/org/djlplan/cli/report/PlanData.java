@@ -3,8 +3,6 @@ package org.djlplan.cli.report;
 import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import java.util.Map;
-import java.util.Optional;
 import org.djlplan.cli.GeneratedPlans;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 
@@ -21,10 +19,7 @@ final class PlanData {
     }
 
     static JsonObject report(String title, PlanningProblem problem, String strategy) {
-        Report.Model model =
-                new Report.Model(title, "records", "csv", Optional.empty(), Optional.empty());
-        MemoryMap map = GeneratedPlans.map(problem, strategy);
-        JsonObject report = new Report("0.2.0", model, Map.of(), map, Map.of()).toJson();
+        JsonObject report = GeneratedPlans.report(title, problem, strategy);
         JsonArray tensors = report.getAsJsonObject("plan").getAsJsonArray("tensors");
         tensors.get(0).getAsJsonObject().addProperty("owner", "io");
         for (int i = 5; i < tensors.size(); i += 9) {

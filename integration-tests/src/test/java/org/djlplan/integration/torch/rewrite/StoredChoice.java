@@ -42,7 +42,6 @@ public final class StoredChoice {
                 Tuning.of(
                                 new FakeModel(model, recipe),
                                 DelegationOptions.parse(Map.of()),
-                                false,
                                 Optional.empty())
                         .measure(table -> true)
                         .isPresent());

@@ -2,6 +2,7 @@ package org.djlplan.memplan.internal.djl.liveness;
 
 import ai.djl.Device;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import java.util.ArrayList;
@@ -96,13 +97,16 @@ final class OpLevel {
         if (!isPure() || !fetchParameters(pass)) {
             return Optional.empty();
         }
-        try {
+        try (NDManager scope = pass.root().newSubManager()) {
+            NDList zeros = new NDList();
+            for (ArrayType type : types) {
+                zeros.add(scope.zeros(ArrayTypes.shape(type), ArrayTypes.dataType(type)));
+            }
+            BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass.with(zeros));
             return Optional.of(
                     ReplayPlan.of(
-                            RecordedBlocks.record(
-                                    types,
-                                    pass.root(),
-                                    inputs -> BlockRecorder.record(block, pass.with(inputs)))));
+                            outcome.recording()
+                                    .orElseThrow(() -> new IllegalStateException(outcome.flaw()))));
         } catch (RuntimeException | LinkageError | VirtualMachineError e) {
             logger.debug("Inputs {} are of no use on trial", types, e);
             return Optional.empty();

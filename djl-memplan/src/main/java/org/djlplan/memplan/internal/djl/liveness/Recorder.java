@@ -14,7 +14,6 @@ import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.internal.source.block.BlockRecording;
-import org.djlplan.thirdparty.guava.base.Strings;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
@@ -94,11 +93,9 @@ final class Recorder implements CreationScope.Listener {
     private final List<Created> created = new ArrayList<>();
     private final IdentityHashMap<NDArray, Integer> createdNumbers = new IdentityHashMap<>();
 
-    /** The inputs, then other arrays that the pass did not create, such as parameters. */
-    private final List<BlockRecording.Array> foreign = new ArrayList<>();
+    /** The inputs, and other arrays that the pass did not create, such as parameters. */
+    private final Set<NDArray> foreign = Collections.newSetFromMap(new IdentityHashMap<>());
 
-    private final IdentityHashMap<NDArray, Integer> foreignNumbers = new IdentityHashMap<>();
-    private final int inputCount;
     private final List<BlockRecording.Operation> operations = new ArrayList<>();
     private boolean inOperation;
     private boolean hasSideEffects;
@@ -107,8 +104,7 @@ final class Recorder implements CreationScope.Listener {
 
     Recorder(NDList inputs) {
         root = inputs.head().getManager();
-        inputs.forEach(this::foreignNumber);
-        inputCount = foreign.size();
+        foreign.addAll(inputs);
     }
 
     @Override
@@ -124,17 +120,6 @@ final class Recorder implements CreationScope.Listener {
 
     private Optional<Created> find(NDArray array) {
         return Optional.ofNullable(createdNumbers.get(array)).map(created::get);
-    }
-
-    private int foreignNumber(NDArray array) {
-        return foreignNumbers.computeIfAbsent(
-                array,
-                key -> {
-                    foreign.add(
-                            new BlockRecording.Array(
-                                    ArrayTypes.of(key), true, Strings.nullToEmpty(key.getName())));
-                    return foreign.size() - 1;
-                });
     }
 
     /** Excludes an array from closing. */
@@ -213,21 +198,17 @@ final class Recorder implements CreationScope.Listener {
     /** Returns whether these arrays were created or used before. */
     boolean knows(List<NDArray> arrays) {
         return arrays.stream()
-                .allMatch(
-                        array ->
-                                createdNumbers.containsKey(array)
-                                        || foreignNumbers.containsKey(array));
+                .allMatch(array -> createdNumbers.containsKey(array) || foreign.contains(array));
     }
 
     private void note(String name, Collection<NDArray> operands, int first, Object result) {
         Set<Integer> uses = new LinkedHashSet<>();
-        Set<Integer> reads = new LinkedHashSet<>();
         for (NDArray operand : operands) {
             Integer own = createdNumbers.get(operand);
             if (own != null) {
                 uses.add(own);
             } else {
-                reads.add(foreignNumber(operand));
+                foreign.add(operand);
             }
         }
         boolean returnsLast = false;
@@ -240,12 +221,7 @@ final class Recorder implements CreationScope.Listener {
         }
         operations.add(
                 new BlockRecording.Operation(
-                        name,
-                        List.copyOf(uses),
-                        List.copyOf(reads),
-                        first,
-                        created.size(),
-                        returnsLast));
+                        name, List.copyOf(uses), first, created.size(), returnsLast));
     }
 
     /** Closes all arrays created so far, except those that the pass still needs. */
@@ -277,11 +253,7 @@ final class Recorder implements CreationScope.Listener {
             Optional.ofNullable(createdNumbers.get(output)).ifPresent(returned::add);
         }
         return new BlockRecording(
-                created.stream().map(this::recorded).toList(),
-                foreign,
-                inputCount,
-                operations,
-                List.copyOf(returned));
+                created.stream().map(this::recorded).toList(), operations, List.copyOf(returned));
     }
 
     private BlockRecording.Array recorded(Created each) {
@@ -291,7 +263,7 @@ final class Recorder implements CreationScope.Listener {
                                 && (DirectBuffers.mayUseDirectBuffer(each.array)
                                         || !Managers.keepsOwner(
                                                 each.owner, each.array.getManager(), root)));
-        return new BlockRecording.Array(each.type, kept, "");
+        return new BlockRecording.Array(each.type, kept);
     }
 
     /** Returns all arrays that were created. */

@@ -7,29 +7,20 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
- * A recorded prediction of a block: the arrays that it created and received, and its operations.
+ * A recorded prediction of a block: the arrays that it created, and its operations.
  *
  * @param created the arrays it created, in order of creation; the number of an array is its
  *     position here
- * @param foreign the arrays that it received: the inputs first, then parameters in order of their
- *     first use
- * @param inputCount number of inputs among the foreign arrays
  * @param operations in execution order
  * @param outputs numbers of the created arrays that the block returned
  */
 public record BlockRecording(
-        List<Array> created,
-        List<Array> foreign,
-        int inputCount,
-        List<Operation> operations,
-        List<Integer> outputs) {
+        List<Array> created, List<Operation> operations, List<Integer> outputs) {
 
     public BlockRecording {
         created = ImmutableList.copyOf(created);
-        foreign = ImmutableList.copyOf(foreign);
         operations = ImmutableList.copyOf(operations);
         outputs = ImmutableList.copyOf(outputs);
-        checkArgument(inputCount >= 0 && inputCount <= foreign.size(), "%s inputs", inputCount);
         int ended = 0;
         for (Operation operation : operations) {
             checkArgument(
@@ -38,9 +29,6 @@ public record BlockRecording(
                     operation,
                     ended);
             ended = operation.endCreation();
-            for (int read : operation.reads()) {
-                checkArgument(read >= 0 && read < foreign.size(), "%s reads %s", operation, read);
-            }
         }
         for (int output : outputs) {
             checkArgument(output >= 0 && output < created.size(), "output %s", output);
@@ -48,21 +36,18 @@ public record BlockRecording(
     }
 
     /**
-     * An array that occurred during a prediction.
+     * An array that the block created.
      *
      * @param type its element type and shape
-     * @param kept whether it must not be closed, whatever its last use; true for every array that
-     *     the block did not create
-     * @param name path of a parameter in the tree of blocks; empty for other arrays
+     * @param kept whether it must not be closed, whatever its last use
      */
-    public record Array(ArrayType type, boolean kept, String name) {}
+    public record Array(ArrayType type, boolean kept) {}
 
     /**
      * One call of an engine's method during a prediction.
      *
      * @param name the method's name, for example {@code convolution}
      * @param uses numbers of the arrays that it used, among those created before it began
-     * @param reads numbers of the foreign arrays (inputs and parameters) that it used
      * @param firstCreation number of arrays created before it began
      * @param endCreation number of arrays created before it ended
      * @param returnsLastCreation whether it returned the last array that it created. If so, the
@@ -71,14 +56,12 @@ public record BlockRecording(
     public record Operation(
             String name,
             List<Integer> uses,
-            List<Integer> reads,
             int firstCreation,
             int endCreation,
             boolean returnsLastCreation) {
 
         public Operation {
             uses = ImmutableList.copyOf(uses);
-            reads = ImmutableList.copyOf(reads);
             checkArgument(
                     firstCreation >= 0 && firstCreation <= endCreation,
                     "%s creates from %s to %s",
