@@ -160,7 +160,7 @@ class XnnpackRulesTest {
             }
             FlatTable options = FlatTable.of(words[1] + "Options");
             for (int i = 2; i < words.length; i++) {
-                String[] parts = words[i].split("=");
+                String[] parts = words[i].split("=", -1);
                 Object value = Ints.tryParse(parts[1]);
                 if (value == null) {
                     value = Floats.tryParse(parts[1]);
@@ -202,7 +202,7 @@ class XnnpackRulesTest {
         private Form form(String text) {
             int colon = text.indexOf(':');
             ElementType own = colon < 0 ? type : ElementType.valueOf(text.substring(0, colon));
-            String[] parts = text.substring(colon + 1).split("~");
+            String[] parts = text.substring(colon + 1).split("~", -1);
             String shape = parts[0].equals(".") ? "1,8,8,4" : parts[0];
             Form form =
                     Form.of(own, Stream.of(shape.split(",")).mapToInt(Integer::parseInt).toArray());

@@ -4,11 +4,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.usage.UsageRecord;
+import org.djlplan.study.strippacking.MomentTable;
 
 /**
  * The time axis cut into sections, and the units in them, by number. A section stands for all
- * operators whose profiles are part of the same largest profile; sections are numbered in execution
- * order.
+ * operators whose profiles are part of the same largest profile, which is that of one of the {@link
+ * MomentTable}'s moments; sections are numbered in execution order.
  *
  * <pre>
  *   unit 0   ========
@@ -43,7 +44,12 @@ final class Sections {
         length = records.stream().mapToLong(r -> r.last() - (long) r.first() + 1).toArray();
         first = new int[units];
         last = new int[units];
-        count = cut(records);
+        MomentTable moments = new MomentTable(records);
+        count = moments.moments;
+        for (int i = 0; i < units; i++) {
+            first[moments.index[i]] = moments.from[i];
+            last[moments.index[i]] = moments.to[i] - 1;
+        }
         members = new int[count][];
         int[] filled = new int[count];
         for (int unit = 0; unit < units; unit++) {
@@ -69,38 +75,5 @@ final class Sections {
 
     private boolean overlap(int unit, int other) {
         return first[unit] <= last[other] && first[other] <= last[unit];
-    }
-
-    /**
-     * Numbers sections: a section ends where a unit ends for the first time after others have
-     * started.
-     */
-    private int cut(List<UsageRecord> records) {
-        int[] byStart = order(records.stream().mapToInt(UsageRecord::first).toArray());
-        int[] byEnd = order(records.stream().mapToInt(UsageRecord::last).toArray());
-        int section = 0;
-        int started = 0;
-        boolean grown = false;
-        for (int ending : byEnd) {
-            while (started < units
-                    && records.get(byStart[started]).first() <= records.get(ending).last()) {
-                grown = true;
-                first[byStart[started++]] = section;
-            }
-            last[ending] = grown ? section : section - 1;
-            if (grown) {
-                grown = false;
-                section++;
-            }
-        }
-        return section;
-    }
-
-    private static int[] order(int[] keys) {
-        return IntStream.range(0, keys.length)
-                .boxed()
-                .sorted((a, b) -> Integer.compare(keys[a], keys[b]))
-                .mapToInt(Integer::intValue)
-                .toArray();
     }
 }

@@ -15,22 +15,22 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
  * some unit ends before the next unit starts. The units alive at any other operator are all alive
  * at one of the moments.
  */
-final class MomentTable {
+public final class MomentTable {
 
     /** Number of moments; at most the number of units. */
-    final int moments;
+    public final int moments;
 
     /** First moment of each unit. */
-    final int[] from;
+    public final int[] from;
 
     /** The moment after the last of each unit. */
-    final int[] to;
+    public final int[] to;
 
     /** Size of each unit. */
     final long[] bytes;
 
     /** The index of each unit in the problem's units. */
-    final int[] index;
+    public final int[] index;
 
     private final List<UsageRecord> units;
 
@@ -44,7 +44,7 @@ final class MomentTable {
      * @param units by tensor id
      * @throws ArithmeticException if a breadth does not fit into a long
      */
-    MomentTable(List<UsageRecord> units) {
+    public MomentTable(List<UsageRecord> units) {
         this.units = units;
         int count = units.size();
         int[] starts = new int[count];

@@ -8,7 +8,6 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
-import java.io.StringReader;
 import java.io.StringWriter;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
@@ -44,8 +43,6 @@ public record Format<T extends Record>(String kind, int version, Class<T> type, 
 
     /** Larger files are not djl-plan's; a value takes at most about twenty times as much memory. */
     static final long MOST_BYTES = 16 << 20;
-
-    private static final int DEEPEST = 32;
 
     /** Decides whether a value may be used. */
     @FunctionalInterface
@@ -134,60 +131,17 @@ public record Format<T extends Record>(String kind, int version, Class<T> type, 
         expect("key", json);
         StoreKey key = RecordJson.read(json, StoreKey.class);
         expect(kind, json);
-        String text = copied(json);
+        T value = RecordJson.read(json, type);
         expect("sha256", json);
-        if (!json.nextString().equals(sha256(text))) {
+        if (!json.nextString().equals(sha256(RecordJson.text(value)))) {
             throw new IOException("the checksum is another");
         }
-        T value = RecordJson.read(new JsonReader(new StringReader(text)), type);
         json.endObject();
         if (json.peek() != JsonToken.END_DOCUMENT) {
             throw new IOException("something follows the end");
         }
         check.check(value);
         return new Kept<>(key, value);
-    }
-
-    /** Returns the text of the next value, without white space. */
-    private static String copied(JsonReader json) throws IOException {
-        StringWriter text = new StringWriter();
-        JsonWriter copy = new JsonWriter(text);
-        int depth = 0;
-        do {
-            JsonToken next = json.peek();
-            if (next == JsonToken.BEGIN_OBJECT) {
-                json.beginObject();
-                copy.beginObject();
-                depth++;
-            } else if (next == JsonToken.BEGIN_ARRAY) {
-                json.beginArray();
-                copy.beginArray();
-                depth++;
-            } else if (next == JsonToken.END_OBJECT) {
-                json.endObject();
-                copy.endObject();
-                depth--;
-            } else if (next == JsonToken.END_ARRAY) {
-                json.endArray();
-                copy.endArray();
-                depth--;
-            } else if (next == JsonToken.NAME) {
-                copy.name(json.nextName());
-            } else if (next == JsonToken.NUMBER) {
-                copy.jsonValue(json.nextString());
-            } else if (next == JsonToken.BOOLEAN) {
-                copy.value(json.nextBoolean());
-            } else if (next == JsonToken.NULL) {
-                json.nextNull();
-                copy.nullValue();
-            } else {
-                copy.value(json.nextString());
-            }
-            if (depth > DEEPEST) {
-                throw new IOException("nested too deeply");
-            }
-        } while (depth > 0);
-        return text.toString();
     }
 
     private static void expect(String name, JsonReader json) throws IOException {

@@ -64,15 +64,6 @@ public final class OperatorProfiles {
         bytes[at] = UsageRecords.addBytes(bytes[at], added);
     }
 
-    /** Returns the records alive at {@code operator}, largest first, ties by tensor id. */
-    public ImmutableList<UsageRecord> profileAt(int operator) {
-        return ImmutableList.copyOf(
-                records.stream()
-                        .filter(r -> r.first() <= operator && operator <= r.last())
-                        .sorted(UnitOrders::bySize)
-                        .toList());
-    }
-
     /** Returns the sum in bytes of the sizes alive at {@code operator}. */
     public long breadthAt(int operator) {
         int found = Arrays.binarySearch(places, operator);

@@ -33,7 +33,7 @@ class ScopedTranslatorTest {
         }
     }
 
-    /** Returns a model that equals only itself and has no other methods. */
+    /** Returns a model that equals only itself and has no name and no manager. */
     private static Model model() {
         return (Model)
                 Proxy.newProxyInstance(
@@ -43,6 +43,7 @@ class ScopedTranslatorTest {
                                 switch (method.getName()) {
                                     case "equals" -> proxy == arguments[0];
                                     case "hashCode" -> System.identityHashCode(proxy);
+                                    case "getName", "getNDManager" -> null;
                                     default -> throw new UnsupportedOperationException();
                                 });
     }

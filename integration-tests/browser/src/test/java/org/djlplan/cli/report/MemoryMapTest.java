@@ -14,6 +14,7 @@ import java.util.function.Predicate;
 import org.djlplan.cli.GeneratedPlans;
 import org.djlplan.memplan.internal.usage.OperatorProfiles;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -92,7 +93,9 @@ class MemoryMapTest {
 
         assertTrue(browser.text(".alive h2").contains("peak step " + peak));
         List<String> sizes =
-                profiles.profileAt(peak).stream()
+                PROBLEM.records().stream()
+                        .filter(each -> each.first() <= peak && peak <= each.last())
+                        .sorted(UnitOrders::bySize)
                         .map(each -> each.bytes() / 1024 + " KiB")
                         .toList();
         assertEquals(sizes, alive);

@@ -196,7 +196,7 @@ class TorchBudgetLimitTest {
     @Test
     @Tag("stress")
     void predict_eightThreadsForLong_onlyThoseBeyondFail() throws Exception {
-        serveMixed(100_000);
+        serveMixed(20_000);
     }
 
     private void serveMixed(int predictions) throws Exception {

@@ -225,7 +225,7 @@ class ClosedModelTest {
             throws Exception {
         try (Predictor<Integer, float[]> predictor = model.newPredictor()) {
             float[] expected = predictor.predict(1);
-            for (int right = 1; ; right++) {
+            while (true) {
                 predicted.countDown();
                 assertArrayEquals(expected, predictor.predict(1));
             }

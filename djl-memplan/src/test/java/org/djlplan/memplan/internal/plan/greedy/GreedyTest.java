@@ -16,6 +16,7 @@ import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.OperatorProfiles;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
+import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.OffsetStrategyContract;
 import org.junit.jupiter.api.Test;
@@ -64,7 +65,11 @@ class GreedyTest extends OffsetStrategyContract {
         IntStream.range(0, 20)
                 .boxed()
                 .sorted(Comparator.comparing(profiles::breadthAt).reversed())
-                .flatMap(operator -> profiles.profileAt(operator).stream())
+                .flatMap(
+                        operator ->
+                                problem.units().stream()
+                                        .filter(u -> u.first() <= operator && operator <= u.last())
+                                        .sorted(UnitOrders::bySize))
                 .filter(unit -> assigned.add(unit.tensor()))
                 .forEach(order::add);
         assertEquals(PlacedUnits.inOrder(order), new GreedyByBreadth().plan(problem).unitOffsets());
