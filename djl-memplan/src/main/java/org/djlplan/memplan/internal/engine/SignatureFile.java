@@ -1,13 +1,18 @@
 package org.djlplan.memplan.internal.engine;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.OptionalLong;
 import org.djlplan.memplan.internal.runtime.MappedFile;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
-import org.djlplan.memplan.internal.store.KeptFile;
+import org.djlplan.memplan.internal.store.Fingerprints;
+import org.djlplan.memplan.internal.store.KeptCopies;
+import org.djlplan.memplan.internal.store.StoreKey;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +25,9 @@ import org.slf4j.LoggerFactory;
 final class SignatureFile {
 
     private static final Logger logger = LoggerFactory.getLogger(SignatureFile.class);
+
+    /** More copies of a model together would exceed their quota. */
+    private static final long MOST_COPIES = 32;
 
     private final Path file;
     private final Path cacheFolder;
@@ -45,15 +53,23 @@ final class SignatureFile {
             return file;
         }
         TfLiteFile wanted = model.withFirst(subgraph);
-        KeptFile kept = new KeptFile(file, cacheFolder, "subgraph " + subgraph, ".tflite");
-        for (Path candidate : kept.candidates()) {
-            if (isCopy(candidate, wanted)) {
-                return candidate;
-            }
-        }
-        Path made = kept.replace(place -> TfLiteWriter.write(wanted, place));
-        logger.info("{} is a copy of {} that begins with subgraph {}", made, file, subgraph);
-        return made;
+        KeptCopies copies =
+                new KeptCopies(file, cacheFolder, new Fingerprints(cacheFolder), ".tflite");
+        StoreKey key =
+                new StoreKey(
+                        file.getFileName().toString(),
+                        ImmutableMap.of("subgraph", Integer.toString(subgraph)));
+        return copies.findOrMake(
+                        key,
+                        found -> isCopy(found.file(), wanted),
+                        MOST_COPIES * Files.size(file),
+                        copy -> {
+                            logger.info(
+                                    "{} gets a copy that begins with subgraph {}", file, subgraph);
+                            TfLiteWriter.write(wanted, copy);
+                            return OptionalLong.empty();
+                        })
+                .file();
     }
 
     private static boolean isCopy(Path candidate, TfLiteFile wanted) {

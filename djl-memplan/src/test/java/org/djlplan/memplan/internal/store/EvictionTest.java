@@ -106,17 +106,4 @@ class EvictionTest extends StoreFixture {
         store.save(shape(0), small());
         assertEquals(MOST + 1, files(beside).size());
     }
-
-    @Test
-    void keptFile_manyVariants_keepsTheLast() throws IOException {
-        Path model = Files.writeString(models.resolve("net.tflite"), "weights");
-        for (int i = 0; i < MOST + 3; i++) {
-            Path copy =
-                    new KeptFile(model, cache, "order " + i, ".tflite")
-                            .replace(file -> Files.writeString(file, "copy"));
-            usedBefore(copy, Duration.ofSeconds(100 - i));
-        }
-        assertEquals(MOST, files(beside).size());
-        assertEquals(List.of(), new KeptFile(model, cache, "order 0", ".tflite").candidates());
-    }
 }

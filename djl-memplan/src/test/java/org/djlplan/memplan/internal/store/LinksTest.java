@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -187,17 +188,27 @@ class LinksTest extends StoreFixture {
     }
 
     @Test
-    void keptFile_copyIsALink_isNoCandidateAndStays() throws IOException {
+    void findOrMake_copyIsALink_isMadeInTheCacheAndTheLinkStays() throws IOException {
         Path model = Files.writeString(models.resolve("net.tflite"), "weights");
-        KeptFile copy = new KeptFile(model, cache, "copy", ".tflite");
-        Path written = copy.replace(file -> Files.writeString(file, "copy"));
-        assertEquals(List.of(written), copy.candidates());
+        KeptCopies copies = new KeptCopies(model, cache, new Fingerprints(cache), ".tflite");
+        Path written = copy(copies);
         Files.delete(written);
         Files.createSymbolicLink(written, others.resolve("notes.json"));
-        assertEquals(List.of(), copy.candidates());
-        assertTrue(copy.replace(file -> Files.writeString(file, "copy")).startsWith(cache));
+        assertTrue(copy(copies).startsWith(cache));
         assertTrue(Files.isSymbolicLink(written));
         assertOthersUntouched();
+    }
+
+    private static Path copy(KeptCopies copies) throws IOException {
+        return copies.findOrMake(
+                        KEY,
+                        found -> true,
+                        Long.MAX_VALUE,
+                        file -> {
+                            Files.writeString(file, "copy");
+                            return OptionalLong.empty();
+                        })
+                .file();
     }
 
     /** Caches of downloads have such links. */
