@@ -114,12 +114,6 @@ class StrategiesTest extends OffsetStrategyContract {
     }
 
     @Test
-    void named_oneName_isThatStrategy() {
-        assertEquals("naive", Strategies.named("naive").get(0).name());
-        assertEquals(1, Strategies.named("naive").size());
-    }
-
-    @Test
     void named_unknown_namesTheNearest() {
         assertTrue(unknown("greedybysize").contains("'greedy-by-size'"));
         assertTrue(unknown("greedy_by_breath").contains("'greedy-by-breadth'"));

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -23,13 +22,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.delegation.internal.Background.Patience;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.choice.ProfileTable;
-import org.djlplan.delegation.internal.choice.Request;
-import org.djlplan.delegation.internal.choice.Request.Goal;
-import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.store.StoreLock;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.internal.table.Entry.Latency;
@@ -40,8 +35,8 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
-import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.Await;
+import org.djlplan.memplan.testing.OtherJvm;
 import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -57,13 +52,6 @@ class BackgroundTest extends ProviderFixture {
 
     private static final Patience NO_DELAY =
             new Patience(Duration.ZERO, Patience.DEFAULT.grace(), Patience.DEFAULT.poll());
-
-    private StoreKey key() throws IOException {
-        Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        return ProfileStore.key(
-                model,
-                new Request(model.graph(), goal, List.of(2), Optional.empty(), Tolerance.AUTO));
-    }
 
     @Test
     void choose_background_beginsWithCpuKernelsAndSwitchesOver() throws Exception {
@@ -81,7 +69,7 @@ class BackgroundTest extends ProviderFixture {
         go.countDown();
         assertEquals(chosen(Origin.MEASURED), nextBetter());
         assertTrue(thread.get().isDaemon());
-        assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key()));
+        assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key(List.of(2))));
         choosing.close();
     }
 
@@ -91,7 +79,7 @@ class BackgroundTest extends ProviderFixture {
         CountDownLatch passing = new CountDownLatch(1);
         CountDownLatch passed = new CountDownLatch(1);
         Choosing choosing =
-                provider((request, runner, progress, verified) -> TABLE, NO_DELAY)
+                provider(MEASURING, NO_DELAY)
                         .choose(
                                 model,
                                 Map.of(),
@@ -148,10 +136,10 @@ class BackgroundTest extends ProviderFixture {
     @ValueSource(booleans = {true, false})
     void choose_storedUnderLoad_isMeasuredAgainWhenIdle(boolean quiet) throws Exception {
         ProfileTable disturbed = TABLE.with(Optional.of("others disturbed it"));
-        ProfileStore.of(model).save(key(), disturbed);
+        ProfileStore.of(model).save(key(List.of(2)), disturbed);
         Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> quiet);
         Choosing choosing =
-                provider((request, runner, progress, verified) -> TABLE, patience)
+                provider(MEASURING, patience)
                         .choose(model, Map.of(), Optional.empty(), better::add);
         assertEquals(TABLE.chosen(), choosing.first().candidate());
         assertEquals(Origin.STORED, choosing.first().origin());
@@ -162,17 +150,19 @@ class BackgroundTest extends ProviderFixture {
         afterwards();
         assertTrue(better.isEmpty());
         assertEquals(quiet ? 1 : 0, profiles.get());
-        assertEquals(Optional.of(quiet ? TABLE : disturbed), ProfileStore.of(model).load(key()));
+        assertEquals(
+                Optional.of(quiet ? TABLE : disturbed),
+                ProfileStore.of(model).load(key(List.of(2))));
         choosing.close();
     }
 
     @Test
     void choose_cannotBeMeasuredAgain_keepsStoredChoice() throws Exception {
-        ProfileStore.of(model).save(key(), TABLE.with(Optional.of("others disturbed it")));
+        ProfileStore.of(model)
+                .save(key(List.of(2)), TABLE.with(Optional.of("others disturbed it")));
         Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> true);
         model.processes = false;
-        provider((request, runner, progress, verified) -> fail(), patience)
-                .choose(model, Map.of(), Optional.empty(), better::add);
+        provider(NEVER, patience).choose(model, Map.of(), Optional.empty(), better::add);
         afterwards();
         assertTrue(better.isEmpty(), better::toString);
         assertEquals(1, model.urgencies.size(), "it was tried");
@@ -181,7 +171,7 @@ class BackgroundTest extends ProviderFixture {
     @Test
     void choose_remeasuredOnBusyMachine_keepsStoredChoice() throws Exception {
         ProfileTable disturbed = TABLE.with(Optional.of("others disturbed it"));
-        ProfileStore.of(model).save(key(), disturbed);
+        ProfileStore.of(model).save(key(List.of(2)), disturbed);
         Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> true);
         provider(
                         (request, runner, progress, verified) ->
@@ -191,7 +181,7 @@ class BackgroundTest extends ProviderFixture {
         afterwards();
         assertTrue(better.isEmpty());
         assertEquals(1, profiles.get());
-        assertEquals(Optional.of(disturbed), ProfileStore.of(model).load(key()));
+        assertEquals(Optional.of(disturbed), ProfileStore.of(model).load(key(List.of(2))));
     }
 
     @Test
@@ -216,7 +206,7 @@ class BackgroundTest extends ProviderFixture {
         assertTrue(interrupted.await(20, TimeUnit.SECONDS));
         afterwards();
         assertTrue(better.isEmpty());
-        assertEquals(Optional.empty(), ProfileStore.of(model).load(key()));
+        assertEquals(Optional.empty(), ProfileStore.of(model).load(key(List.of(2))));
         assertEquals(0, model.openRunners.get());
         assertEquals(
                 List.of(), log.lines("WARN").stream().filter(l -> !l.contains("2 of 4")).toList());
@@ -232,7 +222,7 @@ class BackgroundTest extends ProviderFixture {
                             return TABLE;
                         })
                 .choose(busy, Map.of(), Optional.empty(), better::add);
-        Choosing waiting = choose((request, runner, progress, verified) -> fail());
+        Choosing waiting = choose(NEVER);
         waiting.close();
         go.countDown();
         nextBetter();
@@ -311,17 +301,6 @@ class BackgroundTest extends ProviderFixture {
     }
 
     @Test
-    void choose_stored_servesWithoutWarning() throws Exception {
-        ProfileStore.of(model).save(key(), TABLE);
-        choose((request, runner, progress, verified) -> fail());
-        afterwards();
-        assertTrue(better.isEmpty());
-        String file = model.file().toString();
-        assertEquals(List.of(), log.lines().stream().filter(l -> l.contains(file)).toList());
-        assertEquals(0, model.startedProcesses.get());
-    }
-
-    @Test
     void choose_measuringFails_staysWithOneWarning() throws Exception {
         Choosing choosing =
                 choose(
@@ -336,7 +315,7 @@ class BackgroundTest extends ProviderFixture {
     @Test
     void choose_noProcess_staysWithCpuKernels() throws Exception {
         model.processes = false;
-        Choosing choosing = choose((request, runner, progress, verified) -> fail());
+        Choosing choosing = choose(NEVER);
         assertEquals(CPU, choosing.first().candidate());
         assertStaysInCpuKernels("no process to measure in: no child process here");
         assertEquals(
@@ -354,7 +333,7 @@ class BackgroundTest extends ProviderFixture {
 
     @Test
     void choose_background_givesWayToOthers() throws Exception {
-        choose((request, runner, progress, verified) -> TABLE);
+        choose(MEASURING);
         nextBetter();
         assertEquals(List.of(Urgency.IN_BACKGROUND), model.urgencies);
     }
@@ -363,31 +342,17 @@ class BackgroundTest extends ProviderFixture {
     void choose_delay_measuresNothingBefore() throws Exception {
         Patience delayed = new Patience(Duration.ofHours(1), Duration.ZERO, Duration.ofMillis(10));
         Choosing choosing =
-                provider((request, runner, progress, verified) -> fail(), delayed)
-                        .choose(model, Map.of(), Optional.empty(), better::add);
+                provider(NEVER, delayed).choose(model, Map.of(), Optional.empty(), better::add);
         afterwards();
         assertEquals(0, model.startedProcesses.get());
         choosing.close();
     }
 
     @Test
-    void choose_anotherHoldsTheLock_getsItsResult() throws Exception {
-        StoreLock other = ProfileStore.of(model).tryLock(key()).orElseThrow();
-        provider((request, runner, progress, verified) -> fail(), NO_DELAY)
-                .choose(model, Map.of(), Optional.empty(), better::add);
-        afterwards();
-        assertTrue(better.isEmpty());
-        ProfileStore.of(model).save(key(), TABLE);
-        other.close();
-        assertEquals(Origin.STORED, nextBetter().origin());
-    }
-
-    @Test
     void choose_anotherHoldsTheLockForLong_stays() throws Exception {
-        StoreLock other = ProfileStore.of(model).tryLock(key()).orElseThrow();
-        Choosing background = choose((request, runner, progress, verified) -> fail());
-        DelegationChoice blocking =
-                choose((request, runner, progress, verified) -> fail(), "blocking").first();
+        StoreLock other = ProfileStore.of(model).tryLock(key(List.of(2))).orElseThrow();
+        Choosing background = choose(NEVER);
+        DelegationChoice blocking = choose(NEVER, "blocking").first();
         assertEquals(CPU, blocking.candidate());
         assertEquals(CPU, background.first().candidate());
         assertEquals(1, log.lines("WARN").size());
@@ -396,9 +361,9 @@ class BackgroundTest extends ProviderFixture {
     }
 
     /** Measures in another JVM: prints a line when it begins, and ends when its input closes. */
-    static final class OtherJvm {
+    static final class OtherMeasurement {
 
-        private OtherJvm() {}
+        private OtherMeasurement() {}
 
         public static void main(String[] folders) {
             DelegationChoice choice =
@@ -428,15 +393,7 @@ class BackgroundTest extends ProviderFixture {
     }
 
     private Process otherJvm() throws IOException {
-        Process process =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                OtherJvm.class.getName(),
-                                folder.toString())
-                        .redirectError(ProcessBuilder.Redirect.DISCARD)
-                        .start();
+        Process process = OtherJvm.start(OtherMeasurement.class, folder);
         assertEquals("measuring", process.inputReader().readLine());
         return process;
     }
@@ -463,10 +420,8 @@ class BackgroundTest extends ProviderFixture {
     @Test
     void choose_anotherJvmMeasures_waitsForItsResult() throws Exception {
         Process other = otherJvm();
-        provider((request, runner, progress, verified) -> fail(), NO_DELAY)
-                .choose(model, Map.of(), Optional.empty(), better::add);
-        FutureTask<DelegationChoice> waiting =
-                chooseBlocking((request, runner, progress, verified) -> fail());
+        provider(NEVER, NO_DELAY).choose(model, Map.of(), Optional.empty(), better::add);
+        FutureTask<DelegationChoice> waiting = chooseBlocking(NEVER);
         other.getOutputStream().close();
         DelegationChoice blocking = waiting.get();
         assertEquals(chosen(Origin.STORED), blocking);
@@ -478,10 +433,9 @@ class BackgroundTest extends ProviderFixture {
     @Test
     void choose_anotherJvmDiesMeasuring_measuresItself() throws Exception {
         Process other = otherJvm();
-        FutureTask<DelegationChoice> choice =
-                chooseBlocking((request, runner, progress, verified) -> TABLE);
+        FutureTask<DelegationChoice> choice = chooseBlocking(MEASURING);
         other.destroyForcibly();
         assertEquals(Origin.MEASURED, choice.get().origin());
-        assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key()));
+        assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key(List.of(2))));
     }
 }

@@ -34,7 +34,6 @@ import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
-import org.djlplan.thirdparty.guava.io.MoreFiles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,12 +77,11 @@ class MeasuredDelegationTest extends ProviderFixture {
 
     @Test
     void choose_blocking_measuresOnceAndKeepsIt() throws IOException {
-        DelegationChoice measured =
-                first((request, runner, progress, verified) -> TABLE, "blocking");
+        DelegationChoice measured = first(MEASURING, "blocking");
         assertEquals(chosen(Origin.MEASURED), measured);
         assertEquals(1, keptTables());
         for (String mode : List.of("blocking", "background", "off")) {
-            DelegationChoice again = first((request, runner, progress, verified) -> fail(), mode);
+            DelegationChoice again = first(NEVER, mode);
             assertEquals(chosen(Origin.STORED), again);
         }
         assertEquals(1, profiles.get());
@@ -97,9 +95,9 @@ class MeasuredDelegationTest extends ProviderFixture {
         Path fingerprints = model.cacheFolder().resolve("fingerprints");
         Files.setLastModifiedTime(model.file(), FileTime.fromMillis(0));
         Await.until(() -> sinceChange() > 2100);
-        assertCpu(first((request, runner, progress, verified) -> fail(), "off"));
+        assertCpu(first(NEVER, "off"));
         assertFalse(Files.exists(fingerprints));
-        first((request, runner, progress, verified) -> TABLE, "blocking");
+        first(MEASURING, "blocking");
         assertTrue(Files.exists(fingerprints));
     }
 
@@ -110,22 +108,6 @@ class MeasuredDelegationTest extends ProviderFixture {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    /** Size and time are unchanged, so only the content differs. */
-    @Test
-    void choose_otherWeights_isMeasuredAnew() throws IOException {
-        byte[] weights = new byte[1_000_000];
-        Files.write(model.file(), weights);
-        model.load();
-        FileTime modified = Files.getLastModifiedTime(model.file());
-        first((request, runner, progress, verified) -> TABLE, "blocking");
-        weights[123_456] = 1;
-        Files.write(model.file(), weights);
-        Files.setLastModifiedTime(model.file(), modified);
-        model.load();
-        first((request, runner, progress, verified) -> TABLE, "blocking");
-        assertEquals(2, profiles.get());
     }
 
     @Test
@@ -174,15 +156,15 @@ class MeasuredDelegationTest extends ProviderFixture {
 
     @Test
     void choose_usefulAndUselessCandidates_warnsOnceWhenMeasured() {
-        first((request, runner, progress, verified) -> TABLE, "blocking");
-        first((request, runner, progress, verified) -> fail(), "blocking");
+        first(MEASURING, "blocking");
+        first(NEVER, "blocking");
         assertEquals(1, log.lines("WARN").size());
         assertTrue(log.lines("WARN").get(0).contains("2 of 4 candidates"));
     }
 
     @Test
     void choose_profileOff_isCpuAndKeepsNothing() throws IOException {
-        assertCpu(first((request, runner, progress, verified) -> fail(), "off"));
+        assertCpu(first(NEVER, "off"));
         assertEquals(0, model.startedProcesses.get());
         assertEquals(0, model.openRunners.get());
         assertEquals(0, keptTables());
@@ -192,7 +174,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     @Test
     void choose_disabled_isCpu() {
         DelegationChoice choice =
-                provider((request, runner, progress, verified) -> fail())
+                provider(NEVER)
                         .choose(
                                 model,
                                 Map.of("delegation.enabled", "false"),
@@ -206,8 +188,8 @@ class MeasuredDelegationTest extends ProviderFixture {
     @Test
     void choose_noProcess_isCpuWithOneWarning() throws IOException {
         model.processes = false;
-        assertCpu(first((request, runner, progress, verified) -> fail(), "blocking"));
-        assertCpu(first((request, runner, progress, verified) -> fail(), "blocking"));
+        assertCpu(first(NEVER, "blocking"));
+        assertCpu(first(NEVER, "blocking"));
         assertEquals(1, log.lines("WARN").size());
         assertTrue(log.lines("WARN").get(0).contains("no child process here"));
         assertEquals(0, keptTables());
@@ -217,7 +199,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     @ValueSource(strings = {"blocking", "background"})
     void choose_knownThatNoProcessCanBeStarted_isCpuAtOnce(String mode) {
         model.obstacle = Optional.of("no program java");
-        assertCpu(first((request, runner, progress, verified) -> fail(), mode));
+        assertCpu(first(NEVER, mode));
         assertEquals(0, model.startedProcesses.get());
         assertEquals(1, log.lines("WARN").size());
         assertTrue(log.lines("WARN").get(0).contains("no program java"));
@@ -225,10 +207,9 @@ class MeasuredDelegationTest extends ProviderFixture {
 
     @Test
     void choose_processLost_keepsVerifiedChoice() {
-        first((request, runner, progress, verified) -> TABLE, "blocking");
+        first(MEASURING, "blocking");
         model.obstacle = Optional.of("no program java");
-        DelegationChoice choice =
-                first((request, runner, progress, verified) -> fail(), "background");
+        DelegationChoice choice = first(NEVER, "background");
         assertEquals(chosen(Origin.STORED), choice);
         assertEquals(1, log.lines("WARN").size(), "that of measuring");
     }
@@ -236,7 +217,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     @Test
     void choose_notEnoughMemory_isCpuAtOnce() {
         model.neededBytes = Long.MAX_VALUE / 2;
-        assertCpu(first((request, runner, progress, verified) -> fail(), "background"));
+        assertCpu(first(NEVER, "background"));
         assertEquals(0, model.startedProcesses.get());
         assertTrue(log.lines("WARN").get(0).contains("MB of memory are left"));
     }
@@ -253,10 +234,7 @@ class MeasuredDelegationTest extends ProviderFixture {
         assertEquals(1, log.lines("WARN").size());
         assertEquals(0, keptTables());
         assertEquals(0, model.openRunners.get());
-        assertEquals(
-                Origin.MEASURED,
-                first((request, runner, progress, verified) -> TABLE, "blocking").origin(),
-                "the lock was freed");
+        assertEquals(Origin.MEASURED, first(MEASURING, "blocking").origin(), "the lock was freed");
     }
 
     @Test
@@ -281,7 +259,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     @Test
     void choose_unreadableModelFile_isCpuWithOneWarning() throws IOException {
         Files.delete(model.file());
-        assertCpu(first((request, runner, progress, verified) -> fail(), "blocking"));
+        assertCpu(first(NEVER, "blocking"));
         assertEquals(1, log.lines("WARN").size());
     }
 
@@ -304,50 +282,26 @@ class MeasuredDelegationTest extends ProviderFixture {
 
     @Test
     void choose_interruptedBefore_usesStoredResults() {
-        first((request, runner, progress, verified) -> TABLE, "blocking");
+        first(MEASURING, "blocking");
         Thread.currentThread().interrupt();
-        DelegationChoice choice =
-                first((request, runner, progress, verified) -> fail(), "blocking");
+        DelegationChoice choice = first(NEVER, "blocking");
         assertTrue(Thread.interrupted());
         assertEquals(Origin.STORED, choice.origin());
     }
 
     @Test
     void choose_damagedTable_warnsOnceAndMeasuresAgain() throws IOException {
-        first((request, runner, progress, verified) -> TABLE, "blocking");
+        first(MEASURING, "blocking");
         try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
             Path file = files.filter(f -> f.toString().endsWith("json")).findFirst().orElseThrow();
             Files.writeString(
                     file, Files.readString(file).replace("240", "241").replace("237", "2"));
         }
-        DelegationChoice choice = first((request, runner, progress, verified) -> TABLE, "blocking");
+        DelegationChoice choice = first(MEASURING, "blocking");
         assertEquals(Origin.MEASURED, choice.origin());
         assertEquals(
                 1, log.lines("WARN").stream().filter(l -> l.contains("cannot be used")).count());
-        assertEquals(
-                Origin.STORED,
-                first((request, runner, progress, verified) -> fail(), "off").origin());
-    }
-
-    @Test
-    void choose_otherThreads_isMeasuredAnew() {
-        first((request, runner, progress, verified) -> TABLE, "blocking");
-        model.threads = 1;
-        first((request, runner, progress, verified) -> TABLE, "blocking");
-        assertEquals(2, profiles.get());
-    }
-
-    @Test
-    void choose_modelFolderReadOnly_keepsInCache() throws IOException {
-        Files.createFile(model.file().resolveSibling(".djlplan"));
-        first((request, runner, progress, verified) -> TABLE, "blocking");
-        assertEquals(
-                Origin.STORED,
-                first((request, runner, progress, verified) -> fail(), "off").origin());
-        MoreFiles.deleteRecursively(model.cacheFolder());
-        assertEquals(
-                Origin.MEASURED,
-                first((request, runner, progress, verified) -> TABLE, "blocking").origin());
+        assertEquals(Origin.STORED, first(NEVER, "off").origin());
     }
 
     @Test
@@ -364,7 +318,7 @@ class MeasuredDelegationTest extends ProviderFixture {
                 first((request, runner, progress, verified) -> nothing, "blocking")
                         .candidate()
                         .delegates());
-        DelegationChoice again = first((request, runner, progress, verified) -> fail(), "blocking");
+        DelegationChoice again = first(NEVER, "blocking");
         assertEquals(Origin.STORED, again.origin());
         assertFalse(again.candidate().delegates());
     }
@@ -372,7 +326,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     @Test
     void choose_noThreadsAskedFor_isCpuAsWithoutDelegation() {
         model.threads = -1;
-        DelegationChoice choice = first((request, runner, progress, verified) -> fail(), "off");
+        DelegationChoice choice = first(NEVER, "off");
         assertEquals(Candidate.cpu(-1), choice.candidate());
     }
 
@@ -385,13 +339,11 @@ class MeasuredDelegationTest extends ProviderFixture {
 
     @Test
     void chooseAtShapes_nothingStored_isMeasuredInTheBackgroundAndStored() throws Exception {
-        Profiling measures = (request, runner, progress, verified) -> TABLE;
-        try (Choosing choosing = atShapes(measures, AT_SHAPES).orElseThrow()) {
+        try (Choosing choosing = atShapes(MEASURING, AT_SHAPES).orElseThrow()) {
             assertCpu(choosing.first());
             assertEquals(chosen(Origin.MEASURED), nextBetter());
         }
-        Profiling unused = (request, runner, progress, verified) -> fail();
-        try (Choosing choosing = atShapes(unused, AT_SHAPES).orElseThrow()) {
+        try (Choosing choosing = atShapes(NEVER, AT_SHAPES).orElseThrow()) {
             assertEquals(chosen(Origin.STORED), choosing.first());
         }
     }
@@ -402,16 +354,14 @@ class MeasuredDelegationTest extends ProviderFixture {
         String[] parts = option.split("=", 2);
         Map<String, String> options = new HashMap<>(AT_SHAPES);
         options.put(parts[0], parts[1]);
-        Profiling unused = (request, runner, progress, verified) -> fail();
-        assertTrue(atShapes(unused, options).isEmpty());
+        assertTrue(atShapes(NEVER, options).isEmpty());
     }
 
     @Test
     void storedMixes_afterAMeasurementAtOtherShapes_areItsShapes() throws Exception {
         ShapeMix mix = new ShapeMix(List.of(List.of(List.of(1, 2))), 1);
-        Profiling measures = (request, runner, progress, verified) -> TABLE;
-        DelegationProvider delegation = provider(measures);
-        assertEquals(chosen(Origin.MEASURED), first(measures, "blocking"));
+        DelegationProvider delegation = provider(MEASURING);
+        assertEquals(chosen(Origin.MEASURED), first(MEASURING, "blocking"));
         assertEquals(List.of(), delegation.storedMixes(model, AT_SHAPES));
         model.facts = Map.of(DelegableModel.SHAPES, mix.toString());
         try (Choosing choosing =
@@ -441,16 +391,14 @@ class MeasuredDelegationTest extends ProviderFixture {
 
     @Test
     void storedMixes_forgedName_isPassedOver() throws Exception {
-        Profiling measures = (request, runner, progress, verified) -> TABLE;
         model.facts = Map.of(DelegableModel.SHAPES, "ShapeMix[shapes=[[[[[1]]], changes=1.0]");
-        assertEquals(chosen(Origin.MEASURED), first(measures, "blocking"));
-        assertEquals(List.of(), provider(measures).storedMixes(model, AT_SHAPES));
+        assertEquals(chosen(Origin.MEASURED), first(MEASURING, "blocking"));
+        assertEquals(List.of(), provider(MEASURING).storedMixes(model, AT_SHAPES));
     }
 
     @Test
     void chooseAtShapes_noProcess_isNothing() {
         model.obstacle = Optional.of("no processes here");
-        Profiling unused = (request, runner, progress, verified) -> fail();
-        assertTrue(atShapes(unused, AT_SHAPES).isEmpty());
+        assertTrue(atShapes(NEVER, AT_SHAPES).isEmpty());
     }
 }

@@ -20,13 +20,11 @@ import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
-import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.StoreLock;
-import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
-import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NoRoomException;
+import org.djlplan.memplan.testing.OtherJvm;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -88,17 +86,6 @@ class MeasurementTest {
         assertEquals(Optional.empty(), measurement.renew(PATIENCE_NANOS, table -> true));
         lock.close();
         assertEquals(Optional.of(FIRST), measurement.renew(PATIENCE_NANOS, table -> true));
-    }
-
-    @Test
-    void renew_threadsByHand_isFoundByALoadWithAsMany() throws Exception {
-        ProfileTable tuned = SampleTables.small(2);
-        model.threads = 2;
-        assertEquals(Optional.of(tuned), measuring(tuned).renew(PATIENCE_NANOS, table -> true));
-        Measurement found = measuring(FIRST);
-        DelegationChoice choice = found.stored(found.kept().orElseThrow());
-        assertEquals(DelegationReport.Origin.STORED, choice.origin());
-        assertEquals(2, choice.candidate().threads());
     }
 
     /** The excluded operators are part of the key, however the option names them. */
@@ -251,16 +238,7 @@ class MeasurementTest {
     @ParameterizedTest(name = "{0}")
     @ValueSource(strings = {EndingProgram.BEFORE, EndingProgram.MEANWHILE})
     void attempt_whileTheJvmEnds_leavesNoMark(String when) throws Exception {
-        Process process =
-                new ProcessBuilder(
-                                JavaCommand.ofThisJvm().toString(),
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                EndingProgram.class.getName(),
-                                folder.toString(),
-                                when)
-                        .inheritIO()
-                        .start();
+        Process process = OtherJvm.start(EndingProgram.class, folder, when);
         try {
             assertTrue(process.waitFor(1, TimeUnit.MINUTES));
             assertEquals(0, process.exitValue());

@@ -7,19 +7,28 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
+import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.internal.table.Entry.Latency;
 import org.djlplan.memplan.report.DelegationReport.Origin;
@@ -36,7 +45,57 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests pinned jobs, whose choice comes from a named source and does not change. */
 @Timeout(60)
-class PinnedTest extends PinnedFixture {
+class PinnedTest extends ProviderFixture {
+
+    /** Returns the folder of a copy of the model with a table beside it. */
+    private Path keptElsewhere(ProfileTable table, StoreKey key) throws IOException {
+        FakeModel other = new FakeModel(folder.resolve("tuned"));
+        ProfileStore.of(other).save(key, table);
+        return other.file().getParent();
+    }
+
+    private Choosing choose(Profiling profiling, Map<String, String> options) {
+        return provider(profiling).choose(model, options, Optional.empty(), better::add);
+    }
+
+    private Choosing from(Path place, String... more) {
+        Map<String, String> options = new HashMap<>();
+        options.put("delegation.profileFrom", place.toString());
+        for (int i = 0; i < more.length; i += 2) {
+            options.put(more[i], more[i + 1]);
+        }
+        return choose(NEVER, options);
+    }
+
+    private static Path archived(String form, Path tuned) throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(tuned)) {
+            files = all.filter(Files::isRegularFile).toList();
+        }
+        Path archive = tuned.resolveSibling("archive-without-ending");
+        try (OutputStream out = Files.newOutputStream(archive)) {
+            if (form.equals("tar.gz")) {
+                try (TarArchiveOutputStream tar =
+                        new TarArchiveOutputStream(new GZIPOutputStream(out))) {
+                    for (Path file : files) {
+                        String name = "net/" + tuned.relativize(file);
+                        tar.putArchiveEntry(new TarArchiveEntry(file, name));
+                        Files.copy(file, tar);
+                        tar.closeArchiveEntry();
+                    }
+                }
+            } else {
+                try (ZipOutputStream zip = new ZipOutputStream(out)) {
+                    for (Path file : files) {
+                        String inside = form.equals("zip with a folder") ? "net/" : "";
+                        zip.putNextEntry(new ZipEntry(inside + tuned.relativize(file)));
+                        Files.copy(file, zip);
+                    }
+                }
+            }
+        }
+        return archive;
+    }
 
     private static Path place(String form, Path tuned) throws IOException {
         return switch (form) {

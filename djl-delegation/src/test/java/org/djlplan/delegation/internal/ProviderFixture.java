@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -16,12 +17,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.delegation.internal.Background.Patience;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.choice.ProfileTable;
+import org.djlplan.delegation.internal.choice.Request;
+import org.djlplan.delegation.internal.choice.Request.Goal;
+import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
+import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.delegation.internal.store.SampleTables;
+import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.AfterEach;
@@ -32,6 +39,13 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class ProviderFixture {
 
     static final ProfileTable TABLE = SampleTables.small(2);
+    static final Profiling MEASURING = (request, runner, progress, verified) -> TABLE;
+
+    static final Profiling NEVER =
+            (request, runner, progress, verified) -> {
+                throw new AssertionError("nothing is to be measured");
+            };
+
     static final Candidate CPU = Candidate.cpu(2);
     static final Candidate ALL = new Candidate(ImmutableSortedSet.of(0, 1, 2, 5, 6), 2);
 
@@ -69,9 +83,20 @@ abstract class ProviderFixture {
     void afterwards() throws InterruptedException, IOException {
         FakeModel last = new FakeModel(Files.createTempDirectory(folder, "last"));
         BlockingQueue<DelegationChoice> switched = new LinkedBlockingQueue<>();
-        new MeasuredDelegation((request, runner, progress, verified) -> TABLE, SHORT)
+        new MeasuredDelegation(MEASURING, SHORT)
                 .choose(last, Map.of(), Optional.empty(), switched::add);
         assertNotNull(switched.poll(20, TimeUnit.SECONDS));
+    }
+
+    StoreKey key(List<Integer> threads) throws IOException {
+        return ProfileStore.key(
+                model,
+                new Request(
+                        model.graph(),
+                        new Goal(Objective.LATENCY, OptionalLong.empty()),
+                        threads,
+                        Optional.empty(),
+                        Tolerance.AUTO));
     }
 
     MeasuredDelegation provider(Profiling profiling, Patience patience) {
@@ -99,9 +124,5 @@ abstract class ProviderFixture {
 
     DelegationChoice nextBetter() throws InterruptedException {
         return Optional.ofNullable(better.poll(20, TimeUnit.SECONDS)).orElseThrow();
-    }
-
-    static ProfileTable fail() {
-        throw new AssertionError("nothing is to be measured");
     }
 }

@@ -42,25 +42,18 @@ public final class HouseRules {
                     .areNotRecords()
                     .should(haveAtMost(MOST_FIELDS, "instance fields", HouseRules::fields));
 
-    @ArchTest static final ArchRule fewImports = fewImports(SOURCES);
+    @ArchTest
+    static final ArchRule fewImports =
+            classes()
+                    .that()
+                    .resideInAPackage("org.djlplan..")
+                    .and()
+                    .areTopLevelClasses()
+                    .should(
+                            haveAtMost(
+                                    MOST_IMPORTS, "imports of the project", HouseRules::imports));
 
     private HouseRules() {}
-
-    /**
-     * @param sources the folder with the sources of the classes
-     */
-    static ArchRule fewImports(Path sources) {
-        return classes()
-                .that()
-                .resideInAPackage("org.djlplan..")
-                .and()
-                .areTopLevelClasses()
-                .should(
-                        haveAtMost(
-                                MOST_IMPORTS,
-                                "imports of the project",
-                                type -> imports(type, sources)));
-    }
 
     private static ArchCondition<JavaClass> haveAtMost(
             int most, String what, ToLongFunction<JavaClass> counter) {
@@ -84,9 +77,9 @@ public final class HouseRules {
                 .count();
     }
 
-    private static long imports(JavaClass type, Path sources) {
+    private static long imports(JavaClass type) {
         String name = type.getSource().flatMap(Source::getFileName).orElseThrow();
-        Path file = sources.resolve(type.getPackageName().replace('.', '/')).resolve(name);
+        Path file = SOURCES.resolve(type.getPackageName().replace('.', '/')).resolve(name);
         try (Stream<String> lines = Files.lines(file)) {
             return lines.filter(line -> IMPORT.matcher(line).matches()).count();
         } catch (IOException e) {

@@ -25,6 +25,8 @@ import org.djlplan.memplan.testing.GraphSketch;
 import org.djlplan.study.delegation.Explanation.DelegateRules;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Tests explanations on a chain of operators 1 to 8. The delegate supports 1 to 3, 5, 6 and 8; an
@@ -332,26 +334,14 @@ class ExplanationTest {
         assertEquals("unsupported", verdicts.get(4).kind());
     }
 
-    @Test
-    void of_laterRelease_hasItsOwnRules() {
-        assertEquals(
-                "XNNPACK 2.6 has no TANH", XnnpackRules.of("xnnpack", "2.6.2", graph()).refusal(4));
-        assertEquals(
-                "the delegate does not take it",
-                XnnpackRules.of("xnnpack", "2.21.0", graph()).refusal(4));
-    }
-
-    @Test
-    void of_unknownRelease_saysNoMore() {
-        assertEquals(
-                "the delegate does not take it",
-                XnnpackRules.of("xnnpack", "2.60.1", graph()).refusal(4));
-    }
-
-    @Test
-    void of_anotherDelegate_saysNoMore() {
-        assertEquals(
-                "the delegate does not take it",
-                XnnpackRules.of("/lib/libgpu.so", "2.6.2", graph()).refusal(4));
+    @ParameterizedTest
+    @CsvSource({
+        "xnnpack, 2.6.2, XNNPACK 2.6 has no TANH",
+        "xnnpack, 2.21.0, the delegate does not take it",
+        "xnnpack, 2.60.1, the delegate does not take it",
+        "/lib/libgpu.so, 2.6.2, the delegate does not take it",
+    })
+    void refusal_knownReleaseOfXnnpack_saysMore(String delegate, String release, String refusal) {
+        assertEquals(refusal, XnnpackRules.of(delegate, release, graph()).refusal(4));
     }
 }

@@ -14,8 +14,6 @@ import net.jqwik.api.Provide;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
-import org.djlplan.memplan.internal.plan.greedy.Naive;
-import org.djlplan.memplan.internal.usage.Conflicts;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.OffsetStrategyContract;
@@ -81,15 +79,6 @@ class ConflictGreedyTest extends OffsetStrategyContract {
     }
 
     @Test
-    void plan_listedPair_liesApart() {
-        PlanningProblem problem =
-                new PlanningProblem(records(0, 0, 9, 1, 1, 9, 2, 2, 9))
-                        .withConflicts(new Conflicts.Builder().add(0, 2).build());
-        assertEquals(List.of(0L, 0L, 9L), offsets(ConflictGreedy.BY_SIZE, problem));
-        assertEquals(List.of(0L, 0L, 9L), offsets(ConflictGreedy.BY_CONFLICTS, problem));
-    }
-
-    @Test
     void behindLast_gapBeforeIt_staysEmpty() {
         // Tensor 1 ends before tensor 3 begins, and leaves a gap between 0 and 2.
         PlanningProblem problem =
@@ -104,15 +93,6 @@ class ConflictGreedyTest extends OffsetStrategyContract {
         PlanningProblem problem = new PlanningProblem(records(0, 1, 50, 2, 3, 40, 0, 3, 10));
         assertEquals(List.of(10L, 10L, 0L), offsets(ConflictGreedy.BY_CONFLICTS, problem));
         assertEquals(List.of(0L, 0L, 50L), offsets(ConflictGreedy.BY_SIZE, problem));
-    }
-
-    @Test
-    void admits_conflicts_onlyWhoReadsThem() {
-        PlanningProblem problem = TvmVectors.FANOUT;
-        assertFalse(new GreedyBySize().admits(problem));
-        assertTrue(new Naive().admits(problem));
-        ALL.forEach(strategy -> assertTrue(strategy.admits(problem)));
-        assertTrue(new GreedyBySize().admits(new PlanningProblem(problem.records())));
     }
 
     @Test

@@ -70,12 +70,6 @@ class ParallelSimulationTest {
         assertTrue(runsIntactInAllOrders(graph, overConflicts(use.aliasedProblem())));
     }
 
-    @Test
-    void parallelPlan_branchesAtOnce_isIntact() {
-        Graph graph = BranchyGraphs.branches(3, 3);
-        assertTrue(runsIntactInAllOrders(graph, overConflicts(ParallelUse.of(graph).problem())));
-    }
-
     @Property(tries = 150)
     void parallelPlan_anyGraph_isIntactInAnyOrder(@ForAll Random random) {
         Graph graph = BranchyGraphs.random(random, 14);

@@ -7,22 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.BitSet;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Random;
-import java.util.Set;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.internal.usage.AliasAnalysis;
 import org.djlplan.memplan.internal.usage.Conflicts;
-import org.djlplan.memplan.internal.usage.PlanningProblem;
-import org.djlplan.memplan.internal.usage.UsageRecord;
-import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
@@ -145,70 +134,5 @@ class ParallelUseTest {
                     assertTrue(conflicts.contains(1, 4000));
                     assertFalse(conflicts.contains(1, 3));
                 });
-    }
-
-    /** Goes through all states of all executions. */
-    @Property(tries = 200)
-    void conflict_anyGraph_iffAliveAtOnceInSomeExecution(@ForAll Random random) {
-        Graph graph = BranchyGraphs.random(random, 7);
-        PlanningProblem problem = ParallelUse.of(graph).problem();
-        Set<Set<Integer>> together = new HashSet<>();
-        for (Set<Integer> alive : aliveSets(graph)) {
-            for (int tensor : alive) {
-                for (int other : alive) {
-                    together.add(Set.of(Math.min(tensor, other), Math.max(tensor, other) + 1000));
-                }
-            }
-        }
-        for (UsageRecord x : problem.units()) {
-            for (UsageRecord y : problem.units()) {
-                if (x.tensor() < y.tensor()) {
-                    assertEquals(
-                            together.contains(Set.of(x.tensor(), y.tensor() + 1000)),
-                            problem.conflict(x, y),
-                            () -> x + " and " + y + " in " + graph.operators());
-                }
-            }
-        }
-    }
-
-    /**
-     * Returns which planned tensors are alive in each state: at least one user has begun, and not
-     * all have ended.
-     */
-    private static Set<Set<Integer>> aliveSets(Graph graph) {
-        int count = graph.operators().size();
-        List<List<Integer>> users = UsageRecords.usersOf(graph);
-        Set<Set<Integer>> found = new HashSet<>();
-        Set<BitSet> seen = new HashSet<>();
-        ArrayDeque<BitSet> states = new ArrayDeque<>(List.of(new BitSet()));
-        while (!states.isEmpty()) {
-            // Bit i: operator i began; bit count + i: it ended.
-            BitSet state = states.remove();
-            Set<Integer> alive = new HashSet<>();
-            for (UsageRecord record : UsageRecords.of(graph)) {
-                List<Integer> own = users.get(record.tensor());
-                if (own.stream().anyMatch(state::get)
-                        && !own.stream().allMatch(user -> state.get(count + user))) {
-                    alive.add(record.tensor());
-                }
-            }
-            found.add(alive);
-            for (Operator operator : graph.operators()) {
-                int index = operator.index();
-                BitSet next = (BitSet) state.clone();
-                if (state.get(index)) {
-                    next.set(count + index);
-                } else if (graph.operators().stream()
-                        .filter(w -> operator.inputs().contains(w.outputs().get(0)))
-                        .allMatch(w -> state.get(count + w.index()))) {
-                    next.set(index);
-                }
-                if (seen.add(next)) {
-                    states.add(next);
-                }
-            }
-        }
-        return found;
     }
 }

@@ -27,10 +27,6 @@ class OptimalObjectsTest {
 
     private static final double MEBIBYTE = 1 << 20;
 
-    /** With objects of 5 and 3 bytes, the third unit would have to be where the fourth belongs. */
-    private static final List<UsageRecord> ABOVE_THE_BOUND =
-            records(0, 1, 5, 1, 3, 3, 3, 5, 3, 5, 6, 5);
-
     private static void assertProved(OptimalObjects.Result result) {
         assertEquals(result.plan().totalBytes(), result.lowerBoundBytes());
     }
@@ -104,15 +100,6 @@ class OptimalObjectsTest {
     }
 
     @Test
-    void search_turnsDoNotWorkOut_makesAnObjectLarger() {
-        OptimalObjects.Result result =
-                new OptimalObjects().search(new PlanningProblem(ABOVE_THE_BOUND));
-        assertEquals(8, LowerBounds.sharedObjectBytes(ABOVE_THE_BOUND));
-        assertEquals(10, result.lowerBoundBytes());
-        assertEquals(List.of(5L, 5L), SharedObjects.objectBytes(result.plan()));
-    }
-
-    @Test
     void search_publishedVectors_reachTheBound() {
         for (List<UsageRecord> records :
                 List.of(Vectors.PISARCHYK, Vectors.TFLITE_CHAIN, Vectors.TFLITE_COMPLEX)) {
@@ -149,20 +136,6 @@ class OptimalObjectsTest {
                             i, first, first + random.nextInt(length), 1 + random.nextInt(1000)));
         }
         return records;
-    }
-
-    @Property(tries = 300)
-    void search_aDozenUnits_isProved(@ForAll("dozen") PlanningProblem problem) {
-        assertProved(new OptimalObjects().search(problem));
-    }
-
-    @Provide
-    Arbitrary<PlanningProblem> dozen() {
-        return Problems.records()
-                .map(
-                        records ->
-                                new PlanningProblem(
-                                        records.subList(0, Math.min(12, records.size()))));
     }
 
     @Provide

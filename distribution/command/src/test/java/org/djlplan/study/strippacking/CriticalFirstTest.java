@@ -59,12 +59,6 @@ class CriticalFirstTest {
     }
 
     @Test
-    void plan_training_isAtTheBoundOrCloseToIt() {
-        assertEquals(0, excess(SyntheticProfiles.training(1_000, 1)));
-        assertEquals(0, excess(SyntheticProfiles.training(10_000, 2)));
-    }
-
-    @Test
     void plan_serving_isBetterThanGreedyBySize() {
         PlanningProblem problem = SyntheticProfiles.serving(10_000, 3);
         double boundBytes = LowerBounds.offsetBytes(problem.units());

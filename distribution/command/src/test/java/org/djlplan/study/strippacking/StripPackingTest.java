@@ -5,13 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -104,50 +99,6 @@ class StripPackingTest {
             @ForAll("problems") PlanningProblem problem) {
         long bound = pathCoverBoundBytes(problem.units());
         assertTrue(2 * new PathCover().plan(problem).totalBytes() <= bound);
-    }
-
-    @Property(tries = 300)
-    void bestFit_anyProblem_followsTheRuleStepByStep(@ForAll("problems") PlanningProblem problem) {
-        assertEquals(bestFit(problem.units()), new BestFit().plan(problem).unitOffsets());
-    }
-
-    /** Applies the rule with a height for each operator. */
-    private static Map<Integer, Long> bestFit(List<UsageRecord> units) {
-        Map<Integer, Long> offsets = new HashMap<>();
-        int begin = units.stream().mapToInt(UsageRecord::first).min().orElse(0);
-        int end = units.stream().mapToInt(UsageRecord::last).max().orElse(-1) + 1;
-        long[] heights = new long[end];
-        while (offsets.size() < units.size()) {
-            long lowest = Arrays.stream(heights, begin, end).min().orElseThrow();
-            int first = begin;
-            while (heights[first] != lowest) {
-                first++;
-            }
-            int last = first;
-            while (last + 1 < end && heights[last + 1] == lowest) {
-                last++;
-            }
-            int left = first;
-            int right = last;
-            Optional<UsageRecord> best =
-                    units.stream()
-                            .filter(unit -> !offsets.containsKey(unit.tensor()))
-                            .filter(unit -> left <= unit.first() && unit.last() <= right)
-                            .max(
-                                    Comparator.<UsageRecord>comparingInt(u -> u.last() - u.first())
-                                            .thenComparingLong(UsageRecord::bytes)
-                                            .thenComparingInt(u -> -u.tensor()));
-            if (best.isPresent()) {
-                UsageRecord unit = best.get();
-                offsets.put(unit.tensor(), lowest);
-                Arrays.fill(heights, unit.first(), unit.last() + 1, lowest + unit.bytes());
-            } else {
-                long before = first == begin ? Long.MAX_VALUE : heights[first - 1];
-                long after = last + 1 == end ? Long.MAX_VALUE : heights[last + 1];
-                Arrays.fill(heights, first, last + 1, Math.min(before, after));
-            }
-        }
-        return offsets;
     }
 
     @Provide

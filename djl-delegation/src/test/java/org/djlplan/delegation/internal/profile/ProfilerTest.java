@@ -122,13 +122,6 @@ class ProfilerTest {
     }
 
     @Test
-    void profile_onePartitionPays_choosesNoMore() throws InterruptedException {
-        ChainTruth truth = truth(10, 5, 4);
-
-        assertEquals(truth.union(Set.of(2)), profile(runner(truth), LATENCY).chosen());
-    }
-
-    @Test
     void profile_partitionGoodInPart_isCut() throws InterruptedException {
         ChainTruth truth = new ChainTruth(6);
         for (int operator = 0; operator < 6; operator++) {

@@ -74,14 +74,6 @@ class ProfileStoreTest {
     }
 
     @Test
-    void save_table_isFoundByAnotherStore() throws IOException {
-        store().save(key(), SampleTables.small(2));
-        assertTrue(file().getFileName().toString().matches("net.tflite-[0-9a-f]{16}.profile.json"));
-        assertEquals(Optional.of(SampleTables.small(2)), store().load(key()));
-        assertEquals(List.of(), log.lines());
-    }
-
-    @Test
     void of_anyDifference_isAnotherKey() throws IOException {
         Set<StoreKey> keys = new HashSet<>();
         keys.add(key());

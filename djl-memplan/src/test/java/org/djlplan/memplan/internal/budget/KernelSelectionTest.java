@@ -70,23 +70,6 @@ class KernelSelectionTest {
     }
 
     @Test
-    void within_littleRoom_prefersMostTimeSavedPerByte() {
-        Graph graph = chain(List.of(320, 32, 32, 320), List.of(1, 1, 1, 1));
-        KernelSelection selection = new KernelSelection(graph, millis(9, 8, 8, 9), steps(4));
-        assertEquals(Set.of(1, 2), selection.within(80 << 10).steps());
-        assertEquals(Set.of(0, 1, 2), selection.within(410 << 10).steps());
-        assertEquals(Set.of(), selection.within(1 << 10).steps());
-    }
-
-    @Test
-    void within_largeTensorBetween_leavesTheStepThatIsCheapToItsCpuKernel() {
-        Graph graph = chain(List.of(32, 0, 32), List.of(500, 500, 1));
-        KernelSelection selection = new KernelSelection(graph, millis(9, 1, 9), steps(3));
-        assertEquals(Set.of(0, 2), selection.within(80 << 10).steps());
-        assertEquals(Set.of(0, 1, 2), selection.within(2000 << 10).steps());
-    }
-
-    @Test
     void selection_countsWeightsTensorsInsideAndTheArenaOfBorders() {
         Graph graph = chain(List.of(32, 64, 32, 32), List.of(5, 7, 11, 13));
         KernelSelection selection = new KernelSelection(graph, millis(1, 1, 1, 1), steps(4));

@@ -48,11 +48,6 @@ class BudgetResolverTest {
     }
 
     @Test
-    void bytes_auto_isTheContainersFreeMemory() {
-        assertEquals(100 * MB, resolver(new Budget.Auto()).bytes(0));
-    }
-
-    @Test
     void bytes_auto_leavesTheHeapRoomToGrow() {
         room = new MemoryRoom(200 * MB, 90 * MB, 64 * MB);
         assertEquals(36 * MB, resolver(new Budget.Auto()).bytes(0));

@@ -69,7 +69,7 @@ class PlanOptionsTest {
                                 Map.entry("memplan.threads", "2"),
                                 Map.entry("memplan.liveness", "Op"),
                                 Map.entry("memplan.verify", "true"),
-                                Map.entry("memplan.warmup", "1,3; 7:INT64"),
+                                Map.entry("memplan.warmup", "1,3; 7:INT64;scalar:int64"),
                                 Map.entry("memplan.workers", "5"),
                                 Map.entry("memplan.maxPredictions", 7),
                                 Map.entry("memplan.budget", "12.5%: Best-Effort :Direct"),
@@ -92,7 +92,8 @@ class PlanOptionsTest {
                                 true,
                                 List.of(
                                         new InputShape(List.of(1L, 3L), "float32"),
-                                        new InputShape(List.of(7L), "int64"))),
+                                        new InputShape(List.of(7L), "int64"),
+                                        new InputShape(List.of(), "int64"))),
                         new WorkerCount(5),
                         new RequestOptions(
                                 OptionalInt.of(7), 64_000_000, 512, OptionalInt.of(4096)),

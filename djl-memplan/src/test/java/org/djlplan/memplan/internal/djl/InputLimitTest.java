@@ -37,15 +37,6 @@ class InputLimitTest {
     }
 
     @Test
-    void check_numbers_countsTheirBytes() {
-        NDArray numbers = FakeArrays.array(manager, DataType.FLOAT32, 5, 5);
-        limit.setMostBytes(100);
-        limit.check(new NDList(numbers));
-        limit.setMostBytes(99);
-        assertRefused(numbers);
-    }
-
-    @Test
     void check_strings_countsTheirBytes() {
         NDArray strings = FakeArrays.strings(manager, "grün", "", "rot");
         limit.setMostBytes(8);

@@ -3,21 +3,16 @@ package org.djlplan.memplan.internal.djl;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import ai.djl.util.Progress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.memplan.spi.DelegationProvider;
-import org.djlplan.memplan.spi.Option;
 import org.djlplan.memplan.testing.GraphSketch;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
@@ -33,31 +28,15 @@ class ModelDelegationTest {
             PlanOptions.parse(
                     GivenOptions.of(Map.of("memplan.threads", 3), Map.of(), Map.of(), List.of()));
 
-    /** A provider that chooses the CPU kernels at once. */
-    private static final class Unasked implements DelegationProvider {
-        @Override
-        public List<Option> options() {
-            return List.of();
-        }
-
-        @Override
-        public void check(Map<String, String> options) {}
-
-        @Override
-        public Choosing choose(
-                DelegableModel model,
-                Map<String, String> options,
-                Optional<Progress> progress,
-                Consumer<DelegationChoice> better) {
-            throw new AssertionError("there is no engine to measure with");
-        }
-    }
-
     @Test
     void first_noEngine_isCpuWithOneWarningAndCallsNoProvider() {
         try (LogCapture log = new LogCapture();
                 ModelDelegation delegation =
-                        new ModelDelegation(FILE, new Unasked(), OPTIONS, Optional.empty())) {
+                        new ModelDelegation(
+                                FILE,
+                                new DelegationProvidersTest.Fitting(),
+                                OPTIONS,
+                                Optional.empty())) {
             assertEquals(OPTIONS.delegate(), delegation.name());
             assertEquals(List.of(), log.lines(), "nothing is chosen before the model is read");
             DelegationChoice choice = delegation.first(new GraphSketch().build(), "a file");
@@ -74,7 +53,8 @@ class ModelDelegationTest {
     @Test
     void close_nothingChosenAndTwice_doesNothing() {
         ModelDelegation delegation =
-                new ModelDelegation(FILE, new Unasked(), OPTIONS, Optional.empty());
+                new ModelDelegation(
+                        FILE, new DelegationProvidersTest.Fitting(), OPTIONS, Optional.empty());
         delegation.close();
         delegation.close();
     }

@@ -98,23 +98,6 @@ class VerifiedForwardTest {
     }
 
     @Test
-    void forward_modelThatCountsItsCalls_answersAsStockAndStaysPlanned() {
-        int[] calls = new int[1];
-        InferencePass counter =
-                (parameters, inputs, params) ->
-                        new NDList(FakeArrays.bytes(manager, ++calls[0], inputs.size()));
-        VerifiedForward verified = verified(counter, counter);
-        try (LogCapture log = new LogCapture()) {
-            for (int expected : new int[] {1, 4, 5}) {
-                NDList inputs = new NDList(FakeArrays.bytes(manager, 1));
-                NDList outputs = verified.forward(store, inputs, Optional.empty());
-                assertEquals(expected, outputs.head().toByteBuffer().get());
-            }
-            assertEquals(List.of(), log.ours("WARN"));
-        }
-    }
-
-    @Test
     void forward_modelThatReturnsItsInput_leavesItOpen() {
         InferencePass identity = (parameters, inputs, params) -> new NDList(inputs);
         VerifiedForward verified = verified(identity, identity);

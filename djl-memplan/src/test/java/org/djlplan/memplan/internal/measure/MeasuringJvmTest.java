@@ -149,18 +149,10 @@ class MeasuringJvmTest {
     }
 
     @Test
-    void timing_fastCandidate_isTheLeast() {
+    void timing_anyCandidate_isAMultipleOfAllRunsWithinItsBounds() {
         assertEquals(Limits.DEFAULT.leastTiming(), Limits.DEFAULT.timing(100, 1000));
-    }
-
-    @Test
-    void timing_slowCandidate_isAMultipleOfAllRuns() {
         // 20 times 11 inferences of a second, including the untimed one.
         assertEquals(Duration.ofSeconds(220), Limits.DEFAULT.timing(10, 1_000_000_000));
-    }
-
-    @Test
-    void timing_extremelySlow_doesNotOverflow() {
         assertEquals(
                 Duration.ofNanos(Long.MAX_VALUE),
                 Limits.DEFAULT.timing(Integer.MAX_VALUE, Long.MAX_VALUE));

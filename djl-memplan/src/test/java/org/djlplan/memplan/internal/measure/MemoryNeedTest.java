@@ -45,15 +45,17 @@ class MemoryNeedTest {
         assertEquals(80 * MIB + need.heapBytes() + 3 * need.candidateBytes(), need.bytes());
     }
 
+    private static MemoryNeed ofWeights(Tensor weights) {
+        Graph halves = graph(20 * MIB, MIB, 3 * MIB);
+        List<Tensor> tensors = new ArrayList<>(halves.tensors());
+        tensors.set(1, weights);
+        return MemoryNeed.of(new Graph("net", halves.operators(), tensors, List.of(0), List.of(3)));
+    }
+
     /** All tensors' values are compared: the computed ones, and copies of them. */
     @Test
     void of_weightsOfEightBits_hasRoomForAllTensors() {
-        Graph halves = graph(20 * MIB, MIB, 3 * MIB);
-        List<Tensor> tensors = new ArrayList<>(halves.tensors());
-        tensors.set(1, tensor(1, ElementType.INT8, 20 * MIB, Storage.CONSTANT));
-        MemoryNeed need =
-                MemoryNeed.of(
-                        new Graph("net", halves.operators(), tensors, List.of(0), List.of(3)));
+        MemoryNeed need = ofWeights(tensor(1, ElementType.INT8, 20 * MIB, Storage.CONSTANT));
         assertEquals(48 * MIB + 32 * 2 * MIB + 4 * 4 * MIB, need.heapBytes());
         assertEquals(20 * MIB + 8 * MIB, need.candidateBytes());
     }
@@ -68,21 +70,16 @@ class MemoryNeedTest {
     /** In the file, a byte holds two weights. */
     @Test
     void of_weightsOfFourBits_countAsBytes() {
-        Graph halves = graph(20 * MIB, MIB, 3 * MIB);
-        List<Tensor> tensors = new ArrayList<>(halves.tensors());
-        tensors.set(
-                1,
-                new Tensor(
-                        1,
-                        "t1",
-                        ElementType.INT4,
-                        List.of(),
-                        0,
-                        Storage.CONSTANT,
-                        Optional.of(new FileRegion(0, 10 * MIB))));
         MemoryNeed need =
-                MemoryNeed.of(
-                        new Graph("net", halves.operators(), tensors, List.of(0), List.of(3)));
+                ofWeights(
+                        new Tensor(
+                                1,
+                                "t1",
+                                ElementType.INT4,
+                                List.of(),
+                                0,
+                                Storage.CONSTANT,
+                                Optional.of(new FileRegion(0, 10 * MIB))));
         assertEquals(20 * MIB + 8 * MIB, need.candidateBytes());
     }
 

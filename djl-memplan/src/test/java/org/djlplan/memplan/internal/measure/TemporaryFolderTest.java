@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.testing.Await;
+import org.djlplan.memplan.testing.OtherJvm;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -57,15 +57,7 @@ class TemporaryFolderTest {
 
     @Test
     void create_processIsGone_deletesItsFolder() throws Exception {
-        Process holder =
-                new ProcessBuilder(
-                                JavaCommand.ofThisJvm().toString(),
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Holder.class.getName(),
-                                parent.toString())
-                        .redirectError(ProcessBuilder.Redirect.DISCARD)
-                        .start();
+        Process holder = OtherJvm.start(Holder.class, parent);
         try {
             Path held = Path.of(holder.inputReader().readLine());
             createAndClose();

@@ -36,7 +36,9 @@ class TfLiteDelegableModelTest {
     @TempDir private Path folder;
 
     @Test
-    void identity_name_isTheName() {
+    void identity_nameOrAbsentFile_isTheName() {
+        String absent = folder.resolve("absent.so").toString();
+        assertEquals(absent, TfLiteDelegableModel.identity(absent));
         assertEquals("xnnpack", TfLiteDelegableModel.identity("xnnpack"));
         assertEquals("class:a.B", TfLiteDelegableModel.identity("class:a.B"));
     }
@@ -92,11 +94,5 @@ class TfLiteDelegableModelTest {
         DelegationChoice cpu =
                 new DelegationChoice(Candidate.cpu(1), DelegationReport.Origin.MEASURED, "a test");
         assertEquals(cpu, model(1).served(cpu));
-    }
-
-    @Test
-    void identity_absentFile_isTheName() {
-        String absent = folder.resolve("absent.so").toString();
-        assertEquals(absent, TfLiteDelegableModel.identity(absent));
     }
 }

@@ -99,26 +99,6 @@ class SlicerTest {
     }
 
     @Test
-    void slice_alongChannels_cutsWeightsAndJoinsThem() {
-        TfLiteFile file = convolution();
-        TfLiteFile sliced = slice(file, List.of(16, 8, 8), List.of(8)).file();
-        assertEquals(
-                List.of("ABS", "CONV_2D", "CONV_2D", "CONV_2D", "CONCATENATION", "ABS"),
-                operators(sliced));
-        int weights = file.main().operators().get(LAYER).inputs().get(1);
-        TfLiteBytes whole = content(file, weights);
-        int channelBytes = whole.sizeBytes() / 32;
-        TfLiteOperator second = sliced.main().operators().get(2);
-        assertEquals(
-                whole.slice(16 * channelBytes, 8 * channelBytes),
-                content(sliced, second.inputs().get(1)));
-        assertEquals(0, content(sliced, weights).sizeBytes());
-        assertEquals(
-                file.buffers().stream().mapToLong(TfLiteBytes::sizeBytes).sum(),
-                sliced.buffers().stream().mapToLong(TfLiteBytes::sizeBytes).sum());
-    }
-
-    @Test
     void slice_vector_makesViews() {
         int x = model.copy(model.input(1, 100));
         int y = model.connected(x, model.constant(48, 100), model.tensor(1, 48));

@@ -48,18 +48,6 @@ class EvictionTest extends StoreFixture {
     }
 
     @Test
-    void save_fourHundredShapes_keepsTheLast() throws IOException {
-        for (int i = 0; i < 400; i++) {
-            store.save(shape(i), ofSize(i));
-            usedBefore(fileOf(shape(i)), Duration.ofSeconds(1000 - i));
-        }
-        assertEquals(MOST, files(beside).size());
-        for (int i = 400 - MOST; i < 400; i++) {
-            assertTrue(has(i));
-        }
-    }
-
-    @Test
     void save_full_removesTheOneNotUsedForLongest() throws IOException {
         fill();
         FolderStore<WeightTrace> fresh = newStore();

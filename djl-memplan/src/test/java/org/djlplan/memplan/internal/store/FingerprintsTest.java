@@ -143,16 +143,6 @@ class FingerprintsTest {
     }
 
     @Test
-    void of_rememberedFileChangedInPlace_isAnother() throws IOException {
-        settle(model);
-        String before = content();
-        assertEquals(before, content());
-        assertEquals(10_000_000, readBytes, "read once");
-        changeInPlace(model, 5_000_000);
-        assertNotEquals(before, content());
-    }
-
-    @Test
     void of_settledFile_isReadOnceForAllProcesses() throws IOException {
         settle(model);
         String one = content();

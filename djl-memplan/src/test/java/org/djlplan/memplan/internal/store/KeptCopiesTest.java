@@ -20,6 +20,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.djlplan.memplan.testing.Await;
+import org.djlplan.memplan.testing.OtherJvm;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,16 +74,7 @@ class KeptCopiesTest extends StoreFixture {
     }
 
     private Process startMaker() throws IOException {
-        Process maker =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Maker.class.getName(),
-                                model.toString(),
-                                cache.toString())
-                        .redirectError(ProcessBuilder.Redirect.DISCARD)
-                        .start();
+        Process maker = OtherJvm.start(Maker.class, model, cache);
         assertEquals("half", maker.inputReader().readLine());
         return maker;
     }

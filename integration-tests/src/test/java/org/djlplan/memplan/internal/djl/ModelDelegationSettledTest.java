@@ -29,7 +29,6 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.Option;
-import org.djlplan.memplan.spi.ShapeMix;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.AfterEach;
@@ -65,18 +64,9 @@ class ModelDelegationSettledTest {
     /** The provider's first choice for other shapes. */
     private DelegationChoice first = UNVERIFIED;
 
-    private Path file;
-    private Opening openAgain;
     private ModelDelegation delegation;
     private ServedModel served;
     private StockInterpreter stock;
-
-    /** The mixes for which results are stored. */
-    private List<ShapeMix> stored = List.of();
-
-    private interface Opening {
-        void run() throws Exception;
-    }
 
     /** The provider's choice for one mix of shapes. */
     private static final class Answer implements DelegationProvider.Choosing {
@@ -135,11 +125,6 @@ class ModelDelegationSettledTest {
         }
 
         @Override
-        public List<ShapeMix> storedMixes(DelegableModel model, Map<String, String> options) {
-            return stored;
-        }
-
-        @Override
         public Optional<DelegationProvider.Choosing> chooseAtShapes(
                 DelegableModel model,
                 Map<String, String> options,
@@ -161,41 +146,20 @@ class ModelDelegationSettledTest {
     void open() throws Exception {
         NetworkBuilder network = new NetworkBuilder("shapes", 1);
         LayerOutput x = network.input("input", 1, 32, 32, 3);
-        file = folder.resolve("shapes.tflite");
+        Path file = folder.resolve("shapes.tflite");
         x = network.conv2d(x, 4, 3, 2, Activation.RELU);
         TfLiteWriter.write(network.output(x).build(), file);
         stock = new StockInterpreter(file, 1);
         PlanOptions options =
                 Served.options(Map.of("memplan.threads", 1, "delegation.enabled", "every-shape"));
-        openAgain =
-                () -> {
-                    delegation =
-                            new ModelDelegation(file, new Provider(), options, Optional.empty());
-                    served =
-                            ServedModel.open(
-                                    file, options, Served.planner(), Optional.of(delegation));
-                };
-        openAgain.run();
+        delegation = new ModelDelegation(file, new Provider(), options, Optional.empty());
+        served = ServedModel.open(file, options, Served.planner(), Optional.of(delegation));
     }
 
     @AfterEach
     void close() {
         served.close();
         stock.close();
-    }
-
-    @Test
-    void run_resultAtOtherShapesIsStored_servesAfterOnePrediction() throws Exception {
-        served.close();
-        stored = List.of(new ShapeMix(List.of(shape(200)), 1), new ShapeMix(List.of(shape(40)), 1));
-        first = new DelegationChoice(DELEGATED, Origin.STORED, "a test");
-        openAgain.run();
-        assertTrue(delegation.isSettled());
-        assertEquals(0, requests.size());
-        predict(1, 40);
-        next();
-        Await.until(delegation::isSettled);
-        assertTrue(described().contains("measured at [[[1, 40, 40, 3]]]"), this::described);
     }
 
     private void predict(int times, int smallest) throws Exception {

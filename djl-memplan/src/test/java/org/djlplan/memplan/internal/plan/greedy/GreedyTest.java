@@ -3,20 +3,11 @@ package org.djlplan.memplan.internal.plan.greedy;
 import static org.djlplan.memplan.testing.Vectors.records;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.IntStream;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.LowerBounds;
-import org.djlplan.memplan.internal.usage.OperatorProfiles;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
-import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.OffsetStrategyContract;
 import org.junit.jupiter.api.Test;
@@ -54,24 +45,5 @@ class GreedyTest extends OffsetStrategyContract {
     @Test
     void naive_anyRecords_liesSideBySide() {
         assertEquals(List.of(0L, 2L, 5L), offsets(new Naive(), records(0, 0, 2, 1, 1, 3, 2, 2, 4)));
-    }
-
-    @Property(tries = 300)
-    void byBreadth_anyProblem_placesOperatorByOperator(
-            @ForAll("problems") PlanningProblem problem) {
-        OperatorProfiles profiles = new OperatorProfiles(problem.units());
-        List<UsageRecord> order = new ArrayList<>();
-        Set<Integer> assigned = new HashSet<>();
-        IntStream.range(0, 20)
-                .boxed()
-                .sorted(Comparator.comparing(profiles::breadthAt).reversed())
-                .flatMap(
-                        operator ->
-                                problem.units().stream()
-                                        .filter(u -> u.first() <= operator && operator <= u.last())
-                                        .sorted(UnitOrders::bySize))
-                .filter(unit -> assigned.add(unit.tensor()))
-                .forEach(order::add);
-        assertEquals(PlacedUnits.inOrder(order), new GreedyByBreadth().plan(problem).unitOffsets());
     }
 }

@@ -4,15 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.stream.Stream;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.budget.StepCosts;
 import org.djlplan.memplan.internal.planning.budget.KernelTrials.Faster;
@@ -25,8 +22,6 @@ import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 class KeptKernelsTest {
 
@@ -74,24 +69,6 @@ class KeptKernelsTest {
                         COSTS, List.of(FASTER, FASTER.selectedFor(70_000)), List.of(WRONG));
         store(DELEGATED).save(KEY, value);
         assertEquals(Optional.of(value), store(DELEGATED).load(KEY));
-    }
-
-    @ParameterizedTest
-    @CsvSource({"9000,9001", "'[0,1]','[0]'", "sha256,sha257"})
-    void load_damaged_isRefusedWithOneWarning(String from, String to) throws IOException {
-        store(DELEGATED).save(KEY, trials(FASTER));
-        try (Stream<Path> files = Files.list(folder.resolve(".djlplan"))) {
-            Path file = files.findFirst().orElseThrow();
-            String text = Files.readString(file);
-            assertTrue(text.contains(from), text);
-            Files.writeString(file, text.replace(from, to));
-        }
-        try (LogCapture log = new LogCapture()) {
-            FolderStore<KernelTrials> store = store(DELEGATED);
-            assertEquals(Optional.empty(), store.load(KEY));
-            assertEquals(Optional.empty(), store.load(KEY));
-            assertEquals(1, log.lines("WARN").size());
-        }
     }
 
     @Test

@@ -48,14 +48,6 @@ class StreamedKindTest {
     }
 
     @Test
-    void plan_soundRecording_hasASchedule() {
-        kind.learn(WeightTraces.of(1, 2, 1));
-        kind.plan(0);
-        assertTrue(kind.schedule().isPresent());
-        assertEquals(2 * WeightTraces.PIECE_BYTES, kind.windowBytes());
-    }
-
-    @Test
     void plan_waitsForEver_isForgottenAndRecordedOnceMore() {
         kind.learn(overlapping());
         kind.plan(0);

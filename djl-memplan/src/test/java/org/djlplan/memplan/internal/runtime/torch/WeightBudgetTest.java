@@ -13,7 +13,6 @@ import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.machine.MemoryRoom;
-import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.junit.jupiter.api.Test;
 
@@ -88,42 +87,6 @@ class WeightBudgetTest {
         Optional<StreamedKind> unknown = Optional.of(kind);
         assertDoesNotThrow(() -> budget(ENGINE + PIECE, false).check(unknown, 0, 0));
         assertEquals(ARENA, budget(ENGINE + PIECE + ARENA, false).limitBytes(unknown, 0));
-    }
-
-    @Test
-    void check_tooSmallForAPrediction_failsAndNamesTheWeight() {
-        Optional<StreamedKind> known = learnt();
-        long least = ENGINE + ARENA + 2 * PIECE;
-        assertDoesNotThrow(() -> budget(least, false).check(known, ARENA, 0));
-        IllegalStateException problem =
-                assertThrows(
-                        IllegalStateException.class,
-                        () -> budget(least - 1, false).check(known, ARENA, 0));
-        assertEquals(least, cause(problem).leastBytes());
-        assertTrue(
-                problem.getMessage()
-                        .contains("2.1 MB for weights that one operator uses at once (linear)"),
-                problem::getMessage);
-    }
-
-    @Test
-    void check_bestEffort_warnsOnce() {
-        Optional<StreamedKind> known = learnt();
-        WeightBudget budget = budget(1, true);
-        try (LogCapture log = new LogCapture()) {
-            budget.check(known, ARENA, 0);
-            budget.check(known, ARENA, 0);
-            assertEquals(1, log.lines("WARN").size());
-        }
-    }
-
-    @Test
-    void limitBytes_isWhatTheEngineAndTheWeightsLeave() {
-        Optional<StreamedKind> known = learnt();
-        long least = ENGINE + ARENA + 2 * PIECE;
-        assertEquals(ARENA, budget(least, false).limitBytes(known, 0));
-        assertEquals(least, budget(least, false).leastBytes(known, ARENA));
-        assertEquals(Long.MAX_VALUE, budget(least, true).limitBytes(known, 0));
     }
 
     /** Other code may have allocated the measured bytes. */
