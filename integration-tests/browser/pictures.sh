@@ -78,7 +78,7 @@ pointed full >chosen.html
 report owners hand_landmark_full.tflite --threads 1 --no-delegation --predictors 4
 
 picture page-map tflite map 900 64
-picture page-delegated large delegation 1240 64
+picture page-delegated large delegation 1020 64
 picture page-budget large budget 1100 64
 picture page-run tflite run 900 64
 picture page-models tflite models 760 64

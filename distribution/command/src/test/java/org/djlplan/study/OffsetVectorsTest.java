@@ -45,7 +45,7 @@ class OffsetVectorsTest {
         }
     }
 
-    private static final List<OpenVino> OPENVINO =
+    static final List<OpenVino> OPENVINO =
             List.of(
                     new OpenVino("LinearAndEven", records(0, 1, 2, 1, 2, 2, 2, 3, 2), 4, 4, 2),
                     new OpenVino("LinearAndNotEven", records(0, 1, 2, 1, 2, 2, 2, 3, 3), 5, 5, 2),

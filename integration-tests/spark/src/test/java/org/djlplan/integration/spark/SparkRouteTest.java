@@ -227,18 +227,42 @@ class SparkRouteTest {
         }
     }
 
-    /** All executors have the folder; each extracts the archive to its own cache. */
-    @ParameterizedTest
-    @ValueSource(strings = {"folder", "archive"})
-    void load_folderOrArchive_theDriversChoice(String place) {
-        String model =
-                place.equals("archive")
-                        ? measured.archive().toUri().toString()
-                        : folder.resolve("model").toString();
-
-        List<Examined> rows = examine(new Examination(place, model, KEPT_ONLY, false), PARTITIONS);
+    @Test
+    void load_folderThatAllExecutorsHave_theDriversChoice() {
+        List<Examined> rows =
+                examine(
+                        new Examination(
+                                "mounted", folder.resolve("model").toString(), KEPT_ONLY, false),
+                        PARTITIONS);
 
         assertTheDriversChoice(rows);
+    }
+
+    /** Each executor extracts the model to its own cache. */
+    @Test
+    void load_insideAnArchive_theDriversChoice() {
+        List<Examined> rows =
+                examine(
+                        new Examination(
+                                "zip", measured.archive().toUri().toString(), KEPT_ONLY, false),
+                        PARTITIONS);
+
+        assertTheDriversChoice(rows);
+    }
+
+    @Test
+    void mapPartitions_factoryInTheClosure_classOfEachImage() {
+        PlannedTranslatorFactory factory =
+                PlannedTranslatorFactory.wrap(new BestClassTranslator())
+                        .with("memplan.threads", 1)
+                        .with("delegation.onMissing", "fail");
+        List<float[]> images = List.of(new float[224 * 224 * 3], new float[224 * 224 * 3]);
+
+        List<Integer> classes =
+                spark.parallelize(images, 2).mapPartitions(new Classification(factory)).collect();
+
+        assertEquals(2, classes.size());
+        assertEquals(classes.get(0), classes.get(1));
     }
 
     private static SparkSession session() {

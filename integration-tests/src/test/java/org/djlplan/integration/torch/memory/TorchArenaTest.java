@@ -10,7 +10,6 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
-import ai.djl.repository.zoo.ZooModel;
 import ai.djl.training.ParameterStore;
 import ai.djl.translate.Translator;
 import ai.djl.util.PairList;
@@ -23,7 +22,6 @@ import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
-import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,18 +42,6 @@ class TorchArenaTest {
     @AfterEach
     void everythingIsFreed() {
         Torch.assertNoArenas();
-    }
-
-    private static ModelInputs largest(TorchScriptModel model) {
-        return model.inputSets().get(1);
-    }
-
-    private static void predict(TorchScriptModel catalogued, ZooModel<NDList, NDList> model)
-            throws Exception {
-        List<List<Output>> expected = Torch.stock(catalogued.file(), largest(catalogued), 3);
-        for (int seed = 0; seed < 3; seed++) {
-            assertEquals(expected.get(seed), Torch.predict(model, largest(catalogued), seed));
-        }
     }
 
     /** Reserves a buffer for the longest text, and writes nothing to it. */

@@ -138,10 +138,6 @@ class ModelDelegationSettledTest {
         }
     }
 
-    private static List<List<Integer>> shape(int size) {
-        return List.of(List.of(1, size, size, 3));
-    }
-
     @BeforeEach
     void open() throws Exception {
         NetworkBuilder network = new NetworkBuilder("shapes", 1);
