@@ -10,7 +10,7 @@ import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 /**
  * Returns to the system the memory that loading a model leaves behind: file pages that are not read
  * again, such as weights that the engine converted, and freed memory that the C library keeps. It
- * does so a few times in the half minute after the load, and again after the first prediction, at
+ * does so a few times in the half minute after the first prediction, or also after the load, at
  * doubling intervals, because Java's compilers also allocate and free most of their memory in that
  * time. It runs in the background. A page that is needed again costs a page fault.
  */
@@ -31,19 +31,24 @@ public final class Settling implements AutoCloseable {
 
     private final List<Future<?>> next = new ArrayList<>(TIMES);
 
+    /**
+     * Waits for the first prediction.
+     *
+     * @param releasePages returns the pages of the model's file to the system; may run after the
+     *     model is closed
+     */
+    public Settling(Runnable releasePages) {
+        this(releasePages, FIRST);
+    }
+
     private Settling(Runnable releasePages, Duration first) {
         this.releasePages = releasePages;
         this.first = first;
     }
 
-    /**
-     * Begins to return memory.
-     *
-     * @param releasePages returns the pages of the model's file to the system; may run after the
-     *     model is closed
-     */
-    public static Settling afterLoad(Runnable releasePages) {
-        return afterLoad(releasePages, FIRST);
+    /** Begins to return freed memory. */
+    public static Settling afterLoad() {
+        return afterLoad(() -> {}, FIRST);
     }
 
     @VisibleForTesting

@@ -172,7 +172,7 @@ public final class ServedModel implements TfLiteModel {
                         model.keepsState());
         requests = requests();
         pool = new InterpreterPool(interpreters, IDLE_AFTER, candidates, model::close);
-        settling = Settling.afterLoad(model::releasePages);
+        settling = new Settling(model::releasePages);
     }
 
     /** 8-bit models are compared operator by operator, which takes more memory. */

@@ -47,7 +47,7 @@ public final class OrtMemory implements AutoCloseable {
     private final Optional<OutputArena.Use> outputs;
 
     private final long weightsBytes;
-    private final Settling settling = Settling.afterLoad(() -> {});
+    private final Settling settling = Settling.afterLoad();
 
     private final Optional<OrtBudget> budget;
     private final PredictionTally tally = new PredictionTally();

@@ -46,7 +46,7 @@ public final class TorchMemory implements AutoCloseable {
     private final Recording recording = new Recording();
 
     /** Returns memory that loading freed; the weights are not read from a file. */
-    private final Settling settling = Settling.afterLoad(() -> {});
+    private final Settling settling = Settling.afterLoad();
 
     private volatile Optional<String> stopped = Optional.empty();
     private volatile boolean closed;
