@@ -20,7 +20,6 @@ import org.djlplan.memplan.internal.rewrite.SampledRequests;
 import org.djlplan.memplan.internal.rewrite.Sampling;
 import org.djlplan.memplan.internal.store.CacheFolder;
 import org.djlplan.memplan.internal.store.FileIdentity;
-import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.Candidate;
@@ -148,11 +147,7 @@ final class ModelRewriting implements AutoCloseable {
             return;
         }
         if (!isBlocking()) {
-            if (mayBeStored()) {
-                inBackground(this::lookUp);
-            } else {
-                samples = isMeasured();
-            }
+            inBackground(this::lookUp);
         } else if (sampling.copiesAll()) {
             lookUp();
         } else {
@@ -162,15 +157,6 @@ final class ModelRewriting implements AutoCloseable {
 
     private boolean isBlocking() {
         return options.getOrDefault(PROFILE, "background").startsWith("blocking");
-    }
-
-    private boolean mayBeStored() {
-        Path folder = model.file().toAbsolutePath().getParent();
-        return FolderStore.mayHold(folder, model.cacheFolder());
-    }
-
-    private boolean isMeasured() {
-        return !options.getOrDefault(PROFILE, "").equals("off");
     }
 
     private void inBackground(Runnable work) {
@@ -194,7 +180,7 @@ final class ModelRewriting implements AutoCloseable {
             use(found, SampledRequests.none());
         }
         // Stock may have been chosen because the machine was busy; it may be quiet now.
-        samples = found.candidate().isStock() && isMeasured();
+        samples = found.candidate().isStock() && !options.getOrDefault(PROFILE, "").equals("off");
     }
 
     /** Returns a pass that copies inputs of the first predictions. */

@@ -58,12 +58,6 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
         }
     }
 
-    /** Returns all figures; {@link #text} compares files by them. */
-    @Override
-    public String toString() {
-        return file + ' ' + bytes + ' ' + modifiedNanos + ' ' + changedNanos;
-    }
-
     private static long nanos(FileTime time) {
         return time.to(TimeUnit.NANOSECONDS);
     }

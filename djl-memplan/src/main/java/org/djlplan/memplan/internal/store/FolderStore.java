@@ -79,14 +79,6 @@ public final class FolderStore<T extends Record> {
                 format, KeptFolders.at(modelFolder, cacheFolder), KeptFolders.MOST_FILES, false);
     }
 
-    /**
-     * Returns whether anything may be stored for the models in a folder. Takes less time and fewer
-     * classes than to look a value up.
-     */
-    public static boolean mayHold(Path modelFolder, Path cacheFolder) {
-        return KeptFolders.mayExist(modelFolder.toAbsolutePath().normalize(), cacheFolder);
-    }
-
     /** Returns the intact value that was saved under an equal key, if there is one. */
     public Optional<T> load(StoreKey key) {
         for (Path folder : readable()) {

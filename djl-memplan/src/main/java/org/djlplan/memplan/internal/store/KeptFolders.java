@@ -51,21 +51,11 @@ record KeptFolders(Path beside, Path cache) {
         Path absolute = modelFolder.toAbsolutePath().normalize();
         Path last = absolute.getNameCount() == 0 ? absolute : absolute.getFileName();
         return new KeptFolders(
-                beside(absolute),
+                last.toString().equals(BESIDE_MODEL) ? absolute : absolute.resolve(BESIDE_MODEL),
                 cacheFolder
                         .toAbsolutePath()
                         .resolve(IN_CACHE)
                         .resolve(ReadableNames.of(last.toString(), absolute.toString())));
-    }
-
-    private static Path beside(Path modelFolder) {
-        return modelFolder.endsWith(BESIDE_MODEL) ? modelFolder : modelFolder.resolve(BESIDE_MODEL);
-    }
-
-    /** Returns whether there may be files of the models in a folder. */
-    static boolean mayExist(Path modelFolder, Path cacheFolder) {
-        return Files.exists(beside(modelFolder), LinkOption.NOFOLLOW_LINKS)
-                || Files.exists(cacheFolder.resolve(IN_CACHE));
     }
 
     /** Returns whether a path is a regular file and not a link. */

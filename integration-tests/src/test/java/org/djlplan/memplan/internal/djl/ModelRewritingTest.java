@@ -7,7 +7,6 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.util.Progress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -91,8 +90,6 @@ class ModelRewritingTest {
     private ZooModel<NDList, NDList> load(DelegationProvider provider) throws Exception {
         Torch.threads(1);
         Path file = Torch.copy(TorchScriptModels.named("attention"), folder);
-        // Only where something may be stored is a choice looked up.
-        Files.createDirectories(file.resolveSibling(".djlplan"));
         ZooModel<NDList, NDList> model = Torch.loadStock(file);
         assertEquals(
                 Optional.empty(),
