@@ -69,14 +69,8 @@ class RecipesBench {
     @Test
     void printRecipes() throws Exception {
         try (Turns turns = new Turns(folder, 1)) {
-            for (Map.Entry<String, String> network : NETWORKS.entrySet()) {
+            for (Map.Entry<String, String> network : networks()) {
                 Path file = RealModels.TORCHSCRIPT.file(network.getKey());
-                boolean chosen =
-                        CHOSEN.isEmpty()
-                                || Splitter.on(',').splitToList(CHOSEN).contains(network.getKey());
-                if (!chosen || !Files.exists(file)) {
-                    continue;
-                }
                 for (String threads : Splitter.on(',').split(THREADS)) {
                     List<String> inputs = Splitter.on(' ').splitToList(network.getValue());
                     for (String each : inputs.subList(0, Math.min(INPUTS, inputs.size()))) {
@@ -98,16 +92,44 @@ class RecipesBench {
         }
     }
 
-    @Test
-    void printServices() throws Exception {
-        printService("mobilenet_v2", "image/log_normal");
-        printService("sentences", "masked/log_normal");
+    private static List<Map.Entry<String, String>> networks() {
+        return NETWORKS.entrySet().stream()
+                .filter(
+                        network ->
+                                (CHOSEN.isEmpty()
+                                                || Splitter.on(',')
+                                                        .splitToList(CHOSEN)
+                                                        .contains(network.getKey()))
+                                        && Files.exists(
+                                                RealModels.TORCHSCRIPT.file(network.getKey())))
+                .toList();
     }
 
-    private void printService(String network, String inputs) throws Exception {
+    @Test
+    void printServices() throws Exception {
+        printService("mobilenet_v2", "image/log_normal", "1", "8", "64");
+        printService("sentences", "masked/log_normal", "1", "8", "64");
+    }
+
+    /** One caller, whose first input of {@link #NETWORKS} stays the same. */
+    @Test
+    void printLatency() throws Exception {
+        for (Map.Entry<String, String> network : networks()) {
+            String first = Splitter.on(' ').splitToList(network.getValue()).get(0);
+            String inputs =
+                    first.contains("/")
+                            ? "masked/one"
+                            : (first.contains(":") ? "i" : "f")
+                                    + first.replaceAll(":.*", "").replace(',', 'x');
+            printService(network.getKey(), inputs, "1");
+        }
+    }
+
+    private void printService(String network, String inputs, String... numbersOfCallers)
+            throws Exception {
         try (Turns turns = new Turns(folder, 1)) {
             Path own = turns.copy(RealModels.TORCHSCRIPT.file(network));
-            for (String callers : List.of("1", "8", "64")) {
+            for (String callers : numbersOfCallers) {
                 String[] settings = {
                     "callers=" + callers,
                     "seconds=" + SECONDS,
