@@ -20,8 +20,9 @@ import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.djl.BudgetDivision;
 import org.djlplan.memplan.internal.djl.SharedModels;
-import org.djlplan.memplan.internal.djl.WhenQuiet;
 import org.djlplan.memplan.internal.report.Megabytes;
+import org.djlplan.memplan.internal.thread.Later;
+import org.djlplan.memplan.internal.thread.Pause;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
 
@@ -59,7 +60,7 @@ public final class SharedBudget {
     private final BudgetDivision<Member> division = new BudgetDivision<>();
 
     /** Others get the share of a closed model, unless further models are closed or loaded first. */
-    private final WhenQuiet spreading = new WhenQuiet(QUIET, this::spreadAll);
+    private final Pause spreading = new Pause(QUIET, this::beginToSpread);
 
     /** A loaded model. */
     private record Member(Model model, PlanHandle plan) implements BudgetDivision.Member {
@@ -336,9 +337,13 @@ public final class SharedBudget {
         return () -> {
             division.remove(member);
             if (!division.members().isEmpty()) {
-                spreading.request();
+                spreading.await();
             }
         };
+    }
+
+    private void beginToSpread() {
+        boolean unused = Later.start(this::spreadAll);
     }
 
     private synchronized void spreadAll() {

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
+import org.djlplan.memplan.internal.thread.Pause;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 
 /**

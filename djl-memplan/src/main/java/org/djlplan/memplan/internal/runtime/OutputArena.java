@@ -3,6 +3,7 @@ package org.djlplan.memplan.internal.runtime;
 import com.sun.jna.Pointer;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.djlplan.memplan.internal.thread.Pause;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -8,6 +8,7 @@ import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.serving.BudgetedKernels.Chosen;
 import org.djlplan.memplan.internal.thread.Later;
+import org.djlplan.memplan.internal.thread.Pause;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,7 @@ final class BackgroundSelection {
     private final Optional<BudgetedKernels> kernels;
     private final InterpreterInService service;
     private final Turns turns;
+    private final Pause settling = new Pause(InterpreterInService.SETTLED, this::beginToSelect);
 
     /** The budget for which the delegated operators were selected. */
     private long delegatedForBytes;
@@ -45,8 +47,6 @@ final class BackgroundSelection {
     private boolean unselected = true;
 
     private int slowPredictions;
-    private boolean pending;
-    private long lastChangeNanos;
 
     /**
      * @param name name of the model
@@ -108,31 +108,24 @@ final class BackgroundSelection {
      * while.
      */
     void selectWhenSettled() {
-        lastChangeNanos = System.nanoTime();
-        if (!pending && delegatesTooLittle()) {
-            pending = Later.run(InterpreterInService.SETTLED, this::beginToSelect);
+        if (delegatesTooLittle()) {
+            settling.await();
         }
     }
 
     /** Waits for a turn on a thread of its own, because other work waits for the present one. */
     @VisibleForTesting
     void beginToSelect() {
-        if (!Later.start(this::selectIfSettled)) {
-            boolean unused = Later.run(InterpreterInService.SETTLED, this::beginToSelect);
+        if (!Later.start(this::selectInATurn)) {
+            settling.await();
         }
     }
 
-    private void selectIfSettled() {
+    private void selectInATurn() {
         turns.lock();
         try {
-            pending = false;
-            if (service.isClosed() || !delegatesTooLittle()) {
-                return;
-            }
-            if (System.nanoTime() - lastChangeNanos >= InterpreterInService.SETTLED.toNanos()) {
+            if (!service.isClosed() && delegatesTooLittle()) {
                 turns.begin(() -> select(false));
-            } else {
-                pending = Later.run(InterpreterInService.SETTLED, this::beginToSelect);
             }
         } finally {
             turns.unlock();

@@ -9,6 +9,7 @@ import org.djlplan.memplan.internal.runtime.WeightStream;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.internal.thread.Later;
+import org.djlplan.memplan.internal.thread.Pause;
 import org.djlplan.thirdparty.guava.annotations.VisibleForTesting;
 
 /**
@@ -29,12 +30,11 @@ final class InterpreterInService {
 
     private final BudgetedInterpreters interpreters;
     private final Turns turns = new Turns();
+    private final Pause idle = new Pause(IDLE, this::releaseIfIdle);
     private BudgetedInterpreter serving;
     private List<List<Integer>> shapesInFile = List.of();
     private List<List<Integer>> shapes = List.of();
     private long budgetBytes;
-    private boolean releasePending;
-    private long lastUseNanos;
     private boolean closed;
 
     /**
@@ -172,28 +172,19 @@ final class InterpreterInService {
 
     /** Releases the arena after a while without another call. */
     void releaseWhenIdle() {
-        lastUseNanos = System.nanoTime();
-        if (!releasePending) {
-            releasePending = Later.run(IDLE, this::releaseIfIdle);
-        }
+        idle.await();
     }
 
     /** Tries again later if something else has a turn, because other work waits for the thread. */
     @VisibleForTesting
     void releaseIfIdle() {
         if (!turns.tryLock()) {
-            boolean unused = Later.run(IDLE, this::releaseIfIdle);
+            idle.await();
             return;
         }
         try {
-            releasePending = false;
-            if (closed) {
-                return;
-            }
-            if (System.nanoTime() - lastUseNanos >= IDLE.toNanos()) {
+            if (!closed) {
                 serving.release();
-            } else {
-                releasePending = Later.run(IDLE, this::releaseIfIdle);
             }
         } finally {
             turns.unlock();

@@ -1,4 +1,4 @@
-package org.djlplan.memplan.internal.runtime;
+package org.djlplan.memplan.internal.thread;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

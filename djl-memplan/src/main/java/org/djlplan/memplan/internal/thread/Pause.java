@@ -1,19 +1,18 @@
-package org.djlplan.memplan.internal.runtime;
+package org.djlplan.memplan.internal.thread;
 
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.djlplan.memplan.internal.thread.Later;
 
 /** Runs an action in the background when a resource has not been used for a given time. */
-final class Pause {
+public final class Pause {
 
     /** A pause that is longer than most pauses between two requests of a busy service. */
-    static final Duration SHORT = Duration.ofMillis(500);
+    public static final Duration SHORT = Duration.ofMillis(500);
 
     /** A pause after which the page faults of the next prediction are acceptable. */
-    static final Duration LONG = Duration.ofSeconds(10);
+    public static final Duration LONG = Duration.ofSeconds(10);
 
     private final long nanos;
     private final Runnable action;
@@ -22,15 +21,15 @@ final class Pause {
     private volatile Optional<Future<?>> check = Optional.empty();
 
     /**
-     * @param action runs once after the last use
+     * @param action runs once after the last use, on the thread of {@link Later}
      */
-    Pause(Duration length, Runnable action) {
+    public Pause(Duration length, Runnable action) {
         nanos = length.toNanos();
         this.action = action;
     }
 
     /** Notes a use of the resource, and requests the action for the next pause. */
-    void await() {
+    public void await() {
         lastUseNanos = System.nanoTime();
         awaitFor(nanos);
     }
@@ -45,7 +44,7 @@ final class Pause {
     }
 
     /** Withdraws the request, because it would retain the class loader of its code. */
-    void cancel() {
+    public void cancel() {
         if (check.isPresent() && check.get().cancel(false)) {
             awaited.set(false);
         }
