@@ -330,7 +330,7 @@ record PlanRun(PlanInput input, List<Planned> plans) {
                         "no strategy '%s'; did you mean '%s'?"
                                 .formatted(name, Nearest.of(name, names())));
             }
-            if (name.equals(new ExactSearch().name())) {
+            if (name.equals(ExactSearch.STRATEGY.name())) {
                 return new Choice(Strategies.offsets(), List.of(), true, true);
             }
             return new Choice(

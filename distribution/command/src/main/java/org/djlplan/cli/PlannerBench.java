@@ -79,7 +79,7 @@ final class PlannerBench {
         Streams.concat(
                         Strategies.offsets().stream(),
                         ParallelPlanner.strategies().stream(),
-                        Stream.of(new ExactSearch()))
+                        Stream.of(ExactSearch.STRATEGY))
                 .forEach(each -> offsets.putIfAbsent(each.name(), each));
         List<UsageRecord> units = instance.problem().units();
         List<Row> rows = new ArrayList<>();

@@ -7,20 +7,15 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.config.Nearest;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
-import org.djlplan.memplan.internal.plan.greedy.GreedyByBreadth;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
-import org.djlplan.memplan.internal.plan.greedy.Naive;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.plan.greedy.PlacedUnits;
-import org.djlplan.memplan.internal.plan.greedy.RepeatedGreedy;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.study.search.ExactSearch;
-import org.djlplan.study.strippacking.BestFit;
 import org.djlplan.study.strippacking.CriticalFirst;
-import org.djlplan.study.strippacking.LongestFirst;
-import org.djlplan.study.strippacking.PathCover;
+import org.djlplan.study.strippacking.StripPacking;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
@@ -34,20 +29,17 @@ public final class Strategies {
 
     private static final ImmutableList<OffsetStrategy> OFFSETS =
             ImmutableList.of(
-                    new GreedyBySize(),
-                    new GreedyByBreadth(),
-                    new RepeatedGreedy(),
-                    new BestFit(),
-                    new CriticalFirst(),
-                    new PathCover(),
-                    new NamedStrategy("tflite-arena", LARGEST_PROBLEM, Strategies::tfliteArena),
-                    new NamedStrategy(
+                    Greedy.BY_SIZE,
+                    Greedy.BY_BREADTH,
+                    Greedy.REPEATED,
+                    StripPacking.BEST_FIT,
+                    CriticalFirst.STRATEGY,
+                    StripPacking.PATH_COVER,
+                    new OffsetStrategy("tflite-arena", LARGEST_PROBLEM, Strategies::tfliteArena),
+                    new OffsetStrategy(
                             "greedy-in-order", LARGEST_PROBLEM, Strategies::greedyInOrder),
-                    new LongestFirst(),
-                    new Naive());
-
-    /** Left out of {@link #OFFSETS}, because it is slow. */
-    private static final OffsetStrategy SEARCH = new ExactSearch();
+                    StripPacking.LONGEST_FIRST,
+                    Greedy.NAIVE);
 
     private Strategies() {}
 
@@ -55,7 +47,7 @@ public final class Strategies {
     public static ImmutableSet<String> names() {
         ImmutableSet.Builder<String> names = ImmutableSet.builder();
         OFFSETS.forEach(strategy -> names.add(strategy.name()));
-        return names.add(SEARCH.name()).add(BEST).build();
+        return names.add(ExactSearch.STRATEGY.name()).add(BEST).build();
     }
 
     /**
@@ -76,7 +68,7 @@ public final class Strategies {
         if (name.equals(BEST)) {
             return Portfolio.STRATEGIES;
         }
-        return Stream.concat(OFFSETS.stream(), Stream.of(SEARCH))
+        return Stream.concat(OFFSETS.stream(), Stream.of(ExactSearch.STRATEGY))
                 .filter(strategy -> strategy.name().equals(name))
                 .findFirst()
                 .map(ImmutableList::of)
@@ -99,7 +91,7 @@ public final class Strategies {
     public static OffsetStrategy inRounds(Map<Integer, Integer> knownAt) {
         Comparator<UsageRecord> byRound =
                 Comparator.comparingInt(unit -> knownAt.getOrDefault(unit.tensor(), 0));
-        return new NamedStrategy(
+        return new OffsetStrategy(
                 "rounds",
                 50_000,
                 problem ->

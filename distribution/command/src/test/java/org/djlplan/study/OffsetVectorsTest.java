@@ -8,8 +8,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
-import org.djlplan.memplan.internal.plan.greedy.GreedyByBreadth;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.plan.greedy.PlacedUnits;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
 import org.djlplan.memplan.internal.usage.LowerBounds;
@@ -17,7 +16,7 @@ import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.PositionalMaxima;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.Vectors;
-import org.djlplan.study.strippacking.BestFit;
+import org.djlplan.study.strippacking.StripPacking;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -127,25 +126,24 @@ class OffsetVectorsTest {
     void paperExample_bySizeAndByBreadth_givesThePapersOffsets() {
         assertEquals(
                 List.of(0L, 32L, 64L, 100L, 116L, 0L, 104L, 64L),
-                offsets(new GreedyBySize(), Vectors.PISARCHYK));
-        assertEquals(124, total(new GreedyBySize(), Vectors.PISARCHYK));
+                offsets(Greedy.BY_SIZE, Vectors.PISARCHYK));
+        assertEquals(124, total(Greedy.BY_SIZE, Vectors.PISARCHYK));
         assertEquals(
                 List.of(28L, 0L, 64L, 100L, 116L, 0L, 104L, 64L),
-                offsets(new GreedyByBreadth(), Vectors.PISARCHYK));
-        assertEquals(124, total(new GreedyByBreadth(), Vectors.PISARCHYK));
+                offsets(Greedy.BY_BREADTH, Vectors.PISARCHYK));
+        assertEquals(124, total(Greedy.BY_BREADTH, Vectors.PISARCHYK));
     }
 
     @Test
     void tfliteGpu_bySize_givesItsOffsets() {
         // memory_management_test.cc, offsets of GREEDY_BY_SIZE.
-        assertEquals(List.of(0L), offsets(new GreedyBySize(), records(0, 1, 16)));
-        assertEquals(
-                List.of(0L, 64L, 0L, 64L, 0L), offsets(new GreedyBySize(), Vectors.TFLITE_CHAIN));
-        assertEquals(96, total(new GreedyBySize(), Vectors.TFLITE_CHAIN));
+        assertEquals(List.of(0L), offsets(Greedy.BY_SIZE, records(0, 1, 16)));
+        assertEquals(List.of(0L, 64L, 0L, 64L, 0L), offsets(Greedy.BY_SIZE, Vectors.TFLITE_CHAIN));
+        assertEquals(96, total(Greedy.BY_SIZE, Vectors.TFLITE_CHAIN));
         assertEquals(
                 List.of(0L, 32L, 80L, 64L, 88L, 0L, 64L, 72L, 0L),
-                offsets(new GreedyBySize(), Vectors.TFLITE_COMPLEX));
-        assertEquals(96, total(new GreedyBySize(), Vectors.TFLITE_COMPLEX));
+                offsets(Greedy.BY_SIZE, Vectors.TFLITE_COMPLEX));
+        assertEquals(96, total(Greedy.BY_SIZE, Vectors.TFLITE_COMPLEX));
     }
 
     @Test
@@ -157,7 +155,7 @@ class OffsetVectorsTest {
                 Vectors.TFLITE_CHAIN.stream()
                         .map(r -> new UsageRecord(r.tensor(), r.first(), r.last(), alignment))
                         .toList();
-        List<Long> offsets = offsets(new GreedyBySize(), aligned);
+        List<Long> offsets = offsets(Greedy.BY_SIZE, aligned);
         assertEquals(List.of(0L, 128L, 0L, 128L, 0L), offsets);
         assertEquals(
                 160,
@@ -165,7 +163,7 @@ class OffsetVectorsTest {
                         .mapToLong(r -> offsets.get(r.tensor()) + r.bytes())
                         .max()
                         .orElseThrow());
-        assertEquals(256, total(new GreedyBySize(), aligned));
+        assertEquals(256, total(Greedy.BY_SIZE, aligned));
     }
 
     @Test
@@ -197,7 +195,7 @@ class OffsetVectorsTest {
     void tfliteArena_paperExample_differsFromBySizeInNoOffset() {
         // No two sizes are equal and no tensor lives all the time, so the order is the same.
         assertEquals(
-                offsets(new GreedyBySize(), Vectors.PISARCHYK),
+                offsets(Greedy.BY_SIZE, Vectors.PISARCHYK),
                 offsets(Strategies.named("tflite-arena").get(0), Vectors.PISARCHYK));
     }
 
@@ -212,8 +210,8 @@ class OffsetVectorsTest {
     @FieldSource("OPENVINO")
     void openVino_greedyAndPortfolio_reachItsTotals(OpenVino vector) {
         assertEquals(vector.total, best(vector.records));
-        assertEquals(vector.total, total(new GreedyBySize(), vector.records));
-        assertEquals(vector.total, total(new GreedyByBreadth(), vector.records));
+        assertEquals(vector.total, total(Greedy.BY_SIZE, vector.records));
+        assertEquals(vector.total, total(Greedy.BY_BREADTH, vector.records));
     }
 
     @Test
@@ -224,15 +222,15 @@ class OffsetVectorsTest {
         assertEquals(5, best(Vectors.OPENVINO_INEFFICIENCY));
         assertEquals(5, LowerBounds.offsetBytes(Vectors.OPENVINO_NO_OVERLAPPING));
         assertEquals(5, best(Vectors.OPENVINO_NO_OVERLAPPING));
-        assertEquals(6, total(new GreedyBySize(), Vectors.OPENVINO_NO_OVERLAPPING));
-        assertEquals(5, total(new BestFit(), Vectors.OPENVINO_NO_OVERLAPPING));
+        assertEquals(6, total(Greedy.BY_SIZE, Vectors.OPENVINO_NO_OVERLAPPING));
+        assertEquals(5, total(StripPacking.BEST_FIT, Vectors.OPENVINO_NO_OVERLAPPING));
     }
 
     @Test
     void tvmFanout_greedy_reachesTheBound() {
         // test_tir_usmp_algo.py: 7,920,256 by size; 7,200,256 by conflicts, which is the bound.
         assertEquals(7_200_256, LowerBounds.offsetBytes(Vectors.TVM_FANOUT));
-        assertEquals(7_200_256, total(new GreedyBySize(), Vectors.TVM_FANOUT));
-        assertEquals(7_200_256, total(new GreedyByBreadth(), Vectors.TVM_FANOUT));
+        assertEquals(7_200_256, total(Greedy.BY_SIZE, Vectors.TVM_FANOUT));
+        assertEquals(7_200_256, total(Greedy.BY_BREADTH, Vectors.TVM_FANOUT));
     }
 }

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
@@ -149,7 +149,7 @@ class StrategiesTest extends OffsetStrategyContract {
         // 36, 28, 16 and 8 lie on top of each other. 64 overlaps all but the second, whose place of
         // 28 is too small, so it goes behind them; the offline plan puts it below.
         assertEquals(152, plan.totalBytes());
-        assertEquals(124, new GreedyBySize().plan(PAPER).totalBytes());
+        assertEquals(124, Greedy.BY_SIZE.plan(PAPER).totalBytes());
         assertEquals(List.of(), PlanValidator.violations(plan, 1));
         OffsetPlan early =
                 Strategies.inRounds(Map.of())

@@ -3,7 +3,7 @@ package org.djlplan.study.parallel;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
-import org.djlplan.memplan.internal.plan.greedy.Naive;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.plan.portfolio.Attempt;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
 import org.djlplan.memplan.internal.usage.UsageRecords;
@@ -25,7 +25,7 @@ public final class ParallelPlanner {
                     ConflictGreedy.BY_CONFLICTS,
                     ConflictGreedy.TVM_BY_SIZE,
                     ConflictGreedy.TVM_BY_CONFLICTS,
-                    new Naive());
+                    Greedy.NAIVE);
 
     private ParallelPlanner() {}
 

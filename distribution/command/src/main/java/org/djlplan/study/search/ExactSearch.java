@@ -1,7 +1,9 @@
 package org.djlplan.study.search;
 
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -9,7 +11,7 @@ import java.util.function.BooleanSupplier;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.plan.portfolio.Attempt;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
@@ -28,7 +30,14 @@ import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
  * unit in order of offsets, the search decides which unit is the lowest of a section ({@link
  * CapacitySearch}).
  */
-public final class ExactSearch implements OffsetStrategy {
+public final class ExactSearch {
+
+    /** The search with a fixed effort. */
+    public static final OffsetStrategy STRATEGY =
+            new OffsetStrategy(
+                    "exact-search",
+                    2_000,
+                    problem -> new ExactSearch().search(problem).plan().unitOffsets());
 
     /** Enough to prove the plans of real models minimal, in well under a second. */
     private static final long DEFAULT_NODES = 200_000;
@@ -47,25 +56,10 @@ public final class ExactSearch implements OffsetStrategy {
         this.limits = limits;
     }
 
-    @Override
-    public String name() {
-        return "exact-search";
-    }
-
-    @Override
-    public int largestProblem() {
-        return 2_000;
-    }
-
-    @Override
-    public OffsetPlan plan(PlanningProblem problem) {
-        return search(problem).plan();
-    }
-
-    /** Searches starting from the plan of {@link GreedyBySize}. */
+    /** Searches starting from the plan of {@link Greedy#BY_SIZE}. */
     public SearchResult search(PlanningProblem problem) {
-        OffsetPlan greedy = new GreedyBySize().plan(problem);
-        return improve(new OffsetPlan(name(), problem, greedy.unitOffsets()));
+        Map<Integer, Long> greedy = Greedy.BY_SIZE.plan(problem).unitOffsets();
+        return improve(new OffsetPlan(STRATEGY.name(), problem, greedy));
     }
 
     /**
@@ -93,10 +87,18 @@ public final class ExactSearch implements OffsetStrategy {
         }
         boolean better = minimizer.bestBytes() < incumbent.totalBytes();
         return new SearchResult(
-                better ? OffsetPlan.ofUnits(name(), problem, minimizer.best()) : incumbent,
+                better ? plan(problem, minimizer.best()) : incumbent,
                 minimizer.bestBytes() == minimizer.lowerBytes(),
                 minimizer.lowerBytes(),
                 minimizer.nodes());
+    }
+
+    private static OffsetPlan plan(PlanningProblem problem, long[] offsets) {
+        Map<Integer, Long> byTensor = new HashMap<>();
+        for (UsageRecord unit : problem.units()) {
+            byTensor.put(unit.tensor(), offsets[byTensor.size()]);
+        }
+        return new OffsetPlan(STRATEGY.name(), problem, byTensor);
     }
 
     /**
@@ -113,7 +115,7 @@ public final class ExactSearch implements OffsetStrategy {
                 .min(
                         Comparator.comparingLong(Attempt::lowerBoundBytes)
                                 .thenComparingLong(attempt -> attempt.plan().totalBytes()))
-                .filter(best -> !best.provedMinimal() && admits(best.plan().problem()))
+                .filter(best -> !best.provedMinimal() && STRATEGY.admits(best.plan().problem()))
                 .map(best -> improve(best, alignmentBytes));
     }
 
@@ -122,7 +124,8 @@ public final class ExactSearch implements OffsetStrategy {
         SearchResult result = improve(incumbent.plan());
         long nanos = watch.elapsed(TimeUnit.NANOSECONDS);
         OffsetPlan plan =
-                new OffsetPlan(name(), result.plan().problem(), result.plan().unitOffsets());
+                new OffsetPlan(
+                        STRATEGY.name(), result.plan().problem(), result.plan().unitOffsets());
         return new Attempt(
                 plan,
                 nanos,

@@ -23,10 +23,12 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  * <p>The nearest object of each unit is kept up to date: O(s²) for a stage of s units, and O(k log
  * n) for each unit whose nearest object is taken, for k objects.
  */
-final class GreedyBySizeImproved implements SharedObjects.Rule {
+final class GreedyBySizeImproved {
 
-    @Override
-    public Map<Integer, Integer> objects(List<UsageRecord> units) {
+    private GreedyBySizeImproved() {}
+
+    /** Returns the number of every unit's object, by tensor id. */
+    static Map<Integer, Integer> objects(List<UsageRecord> units) {
         ImmutableList<Long> maxima = PositionalMaxima.of(units);
         List<UsageRecord> bySize = ImmutableList.sortedCopyOf(UnitOrders::bySize, units);
         List<Schedule> objects = new ArrayList<>();

@@ -13,7 +13,6 @@ import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
-import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.PositionalMaxima;
@@ -38,7 +37,7 @@ import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
  * networks, where that number is small, it takes milliseconds. Beyond a limit of steps it returns
  * the best plan of the other strategies, with the proved lower bound.
  */
-final class OptimalObjects implements OffsetStrategy {
+final class OptimalObjects {
 
     /**
      * The result of a search.
@@ -48,6 +47,9 @@ final class OptimalObjects implements OffsetStrategy {
      *     larger bound that the search proved
      */
     record Result(OffsetPlan plan, long lowerBoundBytes) {}
+
+    /** The name of the strategy. */
+    static final String NAME = "shared-optimal";
 
     /** Enough for every network of the paper, and at most about a second. */
     private static final long USUAL_STEPS = 10_000_000;
@@ -63,34 +65,18 @@ final class OptimalObjects implements OffsetStrategy {
         this.mostSteps = mostSteps;
     }
 
-    @Override
-    public String name() {
-        return "shared-optimal";
-    }
-
-    @Override
-    public int largestProblem() {
-        return 2_000;
-    }
-
     /**
-     * {@inheritDoc}
+     * Returns the smallest plan found, and the proved lower bound.
      *
      * @throws ArithmeticException if the sizes add up to more than a long holds
      */
-    @Override
-    public OffsetPlan plan(PlanningProblem problem) {
-        return search(problem).plan();
-    }
-
-    /** Returns the smallest plan found, and the proved lower bound. */
     Result search(PlanningProblem problem) {
         OffsetPlan known =
                 SharedStrategies.GREEDY.stream()
                         .filter(strategy -> strategy.admits(problem))
                         .map(strategy -> strategy.plan(problem))
                         .min(Comparator.comparingLong(OffsetPlan::totalBytes))
-                        .map(plan -> new OffsetPlan(name(), problem, plan.unitOffsets()))
+                        .map(plan -> new OffsetPlan(NAME, problem, plan.unitOffsets()))
                         .orElseThrow();
         return known.totalBytes() == LowerBounds.sharedObjectBytes(problem.units())
                 ? new Result(known, known.totalBytes())
@@ -168,8 +154,10 @@ final class OptimalObjects implements OffsetStrategy {
                     Sweep.Fit fit = fit(sizes);
                     if (fit.fits()) {
                         OffsetPlan optimum =
-                                SharedObjects.endToEnd(
-                                        known.strategy(), known.problem(), fit.objects());
+                                new OffsetPlan(
+                                        NAME,
+                                        known.problem(),
+                                        SharedObjects.endToEnd(known.problem(), fit.objects()));
                         return new Result(optimum, optimum.totalBytes());
                     }
                     if (fit.fails()) {

@@ -3,47 +3,44 @@ package org.djlplan.study.shared;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.Maps;
 
 /**
- * A strategy for shared objects (Pisarchyk and Lee 2020, section 4): it assigns every unit one of
- * several buffers, each of which holds one unit at a time. The plan lays the buffers end to end.
- *
- * @param rule assigns the buffers
+ * Shared objects (Pisarchyk and Lee 2020, section 4): every unit gets one of several buffers, each
+ * of which holds one unit at a time. A plan lays the buffers end to end.
  */
-public record SharedObjects(String name, int largestProblem, Rule rule) implements OffsetStrategy {
+public final class SharedObjects {
 
-    /** Assigns objects to units. */
-    @FunctionalInterface
-    public interface Rule {
+    private SharedObjects() {}
 
-        /**
-         * Returns the number of every unit's object, by the unit's tensor id; objects are numbered
-         * from 0 without gaps.
-         *
-         * @param units by tensor id
-         */
-        Map<Integer, Integer> objects(List<UsageRecord> units);
+    /**
+     * Returns a strategy.
+     *
+     * @param rule returns the number of every unit's object, by the unit's tensor id, for units by
+     *     tensor id; objects are numbered from 0 without gaps
+     */
+    static OffsetStrategy strategy(
+            String name,
+            int largestProblem,
+            Function<List<UsageRecord>, Map<Integer, Integer>> rule) {
+        return new OffsetStrategy(
+                name, largestProblem, problem -> endToEnd(problem, rule.apply(problem.units())));
     }
 
     /**
-     * {@inheritDoc}
+     * Lays objects end to end, each as large as its largest unit.
      *
+     * @return the offset in bytes of every unit, by tensor id
      * @throws ArithmeticException if the objects do not fit into a long
      */
-    @Override
-    public OffsetPlan plan(PlanningProblem problem) {
-        return endToEnd(name, problem, rule.objects(problem.units()));
-    }
-
-    /** Lays objects end to end, each as large as its largest unit. */
-    static OffsetPlan endToEnd(
-            String strategy, PlanningProblem problem, Map<Integer, Integer> objects) {
+    static Map<Integer, Long> endToEnd(PlanningProblem problem, Map<Integer, Integer> objects) {
         List<UsageRecord> units = problem.units();
         long[] starts = new long[units.size() + 1];
         for (UsageRecord unit : units) {
@@ -53,10 +50,7 @@ public record SharedObjects(String name, int largestProblem, Rule rule) implemen
         for (int object = 0; object < units.size(); object++) {
             starts[object + 1] = UsageRecords.addBytes(starts[object], starts[object + 1]);
         }
-        return OffsetPlan.ofUnits(
-                strategy,
-                problem,
-                units.stream().mapToLong(unit -> starts[objects.get(unit.tensor())]).toArray());
+        return Maps.transformValues(objects, object -> starts[object]);
     }
 
     /**

@@ -25,24 +25,30 @@ public final class SharedStrategies {
     /** All but the search. */
     static final ImmutableList<OffsetStrategy> GREEDY =
             ImmutableList.of(
-                    new SharedObjects(
-                            "shared-greedy-by-size-improved", 50_000, new GreedyBySizeImproved()),
-                    new SharedObjects(
+                    SharedObjects.strategy(
+                            "shared-greedy-by-size-improved",
+                            50_000,
+                            GreedyBySizeImproved::objects),
+                    SharedObjects.strategy(
                             "shared-greedy-by-size", 50_000, SharedStrategies::greedyBySize),
-                    new SharedObjects(
+                    SharedObjects.strategy(
                             "shared-greedy-by-breadth", 50_000, SharedStrategies::greedyByBreadth),
-                    new SharedObjects(
+                    SharedObjects.strategy(
                             "shared-greedy-in-order", 1_000_000, SharedStrategies::greedyInOrder),
-                    new SharedObjects("shared-min-cost-flow", 1_500, MinCostFlow::objects),
-                    new SharedObjects(
+                    SharedObjects.strategy("shared-min-cost-flow", 1_500, MinCostFlow::objects),
+                    SharedObjects.strategy(
                             "shared-equality", 1_000_000, SharedStrategies::equalitySizes),
-                    new SharedObjects("shared-naive", Integer.MAX_VALUE, SharedStrategies::naive));
+                    SharedObjects.strategy(
+                            "shared-naive", Integer.MAX_VALUE, SharedStrategies::naive));
+
+    private static final OffsetStrategy OPTIMAL =
+            new OffsetStrategy(
+                    OptimalObjects.NAME,
+                    2_000,
+                    problem -> new OptimalObjects().search(problem).plan().unitOffsets());
 
     private static final ImmutableList<OffsetStrategy> ALL =
-            ImmutableList.<OffsetStrategy>builder()
-                    .addAll(GREEDY)
-                    .add(new OptimalObjects())
-                    .build();
+            ImmutableList.<OffsetStrategy>builder().addAll(GREEDY).add(OPTIMAL).build();
 
     private SharedStrategies() {}
 
@@ -67,8 +73,8 @@ public final class SharedStrategies {
                 if (strategy.admits(problem)) {
                     Stopwatch watch = Stopwatch.createStarted();
                     OffsetPlan plan;
-                    if (strategy instanceof OptimalObjects search) {
-                        OptimalObjects.Result result = search.search(problem);
+                    if (strategy.equals(OPTIMAL)) {
+                        OptimalObjects.Result result = new OptimalObjects().search(problem);
                         plan = result.plan();
                         boundBytes = result.lowerBoundBytes();
                     } else {

@@ -4,9 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
-import org.djlplan.memplan.internal.usage.PlanningProblem;
 
 /**
  * The strategy for problems of many thousand units. It fills the arena from the bottom up, starting
@@ -36,25 +34,18 @@ import org.djlplan.memplan.internal.usage.PlanningProblem;
  * steps, so a million units get one pass. Steps are counted, not timed, so the result is
  * deterministic.
  */
-public final class CriticalFirst implements OffsetStrategy {
+public final class CriticalFirst {
 
     private static final int MOST_PASSES = 8;
     private static final long MOST_VISITS = 24_000_000;
 
-    @Override
-    public String name() {
-        return "critical-first";
-    }
+    public static final OffsetStrategy STRATEGY =
+            new OffsetStrategy(
+                    "critical-first",
+                    4_000_000,
+                    problem -> best(new MomentTable(problem.units())).byTensor());
 
-    @Override
-    public int largestProblem() {
-        return 4_000_000;
-    }
-
-    @Override
-    public OffsetPlan plan(PlanningProblem problem) {
-        return OffsetPlan.ofUnits(name(), problem, best(new MomentTable(problem.units())).byUnit());
-    }
+    private CriticalFirst() {}
 
     private static MomentTable.Layout best(MomentTable timeline) {
         List<Filling.Priorities> priorities =

@@ -3,10 +3,12 @@ package org.djlplan.study.strippacking;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
+import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.primitives.Longs;
 
 /**
@@ -32,7 +34,8 @@ public final class MomentTable {
     /** The index of each unit in the problem's units. */
     public final int[] index;
 
-    private final List<UsageRecord> units;
+    /** The problem's units, by tensor id. */
+    final List<UsageRecord> units;
 
     /** Number of units that start before each moment; one entry more than there are moments. */
     final int[] startedBefore;
@@ -178,13 +181,14 @@ public final class MomentTable {
             return totalBytes == timeline.boundBytes();
         }
 
-        /** Returns the offset in bytes of every unit, in the problem's order of units. */
-        long[] byUnit() {
-            long[] result = new long[offsets.length];
+        /** Returns the offset in bytes of every unit, by tensor id. */
+        Map<Integer, Long> byTensor() {
+            ImmutableMap.Builder<Integer, Long> result =
+                    ImmutableMap.builderWithExpectedSize(offsets.length);
             for (int i = 0; i < offsets.length; i++) {
-                result[timeline.index[i]] = offsets[i];
+                result.put(timeline.units.get(timeline.index[i]).tensor(), offsets[i]);
             }
-            return result;
+            return result.buildOrThrow();
         }
     }
 

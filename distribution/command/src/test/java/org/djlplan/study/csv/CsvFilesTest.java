@@ -16,7 +16,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.Problems;
@@ -155,7 +155,7 @@ class CsvFilesTest {
     @Property(tries = 50)
     void plan_writtenAndRead_isEqual(@ForAll("problems") PlanningProblem problem)
             throws IOException {
-        OffsetPlan plan = new GreedyBySize().plan(problem);
+        OffsetPlan plan = Greedy.BY_SIZE.plan(problem);
         Map<Integer, String> names = new HashMap<>();
         problem.records().forEach(r -> names.put(r.tensor(), "tensor/" + r.tensor()));
         CsvPlan written = CsvPlan.of(plan, names);

@@ -13,7 +13,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.OffsetStrategyContract;
@@ -116,7 +116,7 @@ class ConflictGreedyTest extends OffsetStrategyContract {
     void bySizeOverConflicts_serialProblem_isGreedyBySize(
             @ForAll("serial") PlanningProblem problem) {
         assertEquals(
-                new GreedyBySize().plan(problem).unitOffsets(),
+                Greedy.BY_SIZE.plan(problem).unitOffsets(),
                 ConflictGreedy.BY_SIZE.plan(problem).unitOffsets());
     }
 

@@ -12,7 +12,7 @@ import net.jqwik.api.statistics.Statistics;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.usage.AliasAnalysis;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecords;
@@ -33,7 +33,7 @@ class ParallelSimulationTest {
     }
 
     private static OffsetPlan bySize(PlanningProblem problem) {
-        return new GreedyBySize().plan(problem);
+        return Greedy.BY_SIZE.plan(problem);
     }
 
     private static OffsetPlan overConflicts(PlanningProblem problem) {

@@ -15,7 +15,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.PlanValidator;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
@@ -54,9 +54,9 @@ class ExactSearchTest {
             @ForAll("aliased") PlanningProblem problem) {
         SearchResult result = new ExactSearch().search(problem);
         assertEquals(List.of(), PlanValidator.violations(result.plan(), 1));
-        assertTrue(result.plan().totalBytes() <= new GreedyBySize().plan(problem).totalBytes());
+        assertTrue(result.plan().totalBytes() <= Greedy.BY_SIZE.plan(problem).totalBytes());
         assertTrue(result.plan().totalBytes() >= LowerBounds.offsetBytes(problem.units()));
-        assertEquals(result.plan(), new ExactSearch().plan(problem));
+        assertEquals(result.plan(), ExactSearch.STRATEGY.plan(problem));
     }
 
     @Test
@@ -103,7 +103,7 @@ class ExactSearchTest {
     @Test
     void search_enoughCapacity_endsAtThePlanItStartedFrom() {
         PlanningProblem problem = new PlanningProblem(HARD);
-        OffsetPlan greedy = new GreedyBySize().plan(problem);
+        OffsetPlan greedy = Greedy.BY_SIZE.plan(problem);
         SearchResult result =
                 new ExactSearch(
                                 SearchLimits.ofNodes(1_000_000)
@@ -122,12 +122,12 @@ class ExactSearchTest {
         assertEquals(List.of(), PlanValidator.violations(result.plan(), 1));
         assertTrue(result.nodes() > 0);
         assertTrue(result.lowerBoundBytes() >= LowerBounds.offsetBytes(HARD));
-        assertTrue(result.plan().totalBytes() <= new GreedyBySize().plan(problem).totalBytes());
+        assertTrue(result.plan().totalBytes() <= Greedy.BY_SIZE.plan(problem).totalBytes());
     }
 
     @Test
     void improve_interrupted_endsEarlyWithTheBestSoFar() {
-        OffsetPlan greedy = new GreedyBySize().plan(new PlanningProblem(HARD));
+        OffsetPlan greedy = Greedy.BY_SIZE.plan(new PlanningProblem(HARD));
         Thread.currentThread().interrupt();
         SearchResult result =
                 new ExactSearch(SearchLimits.ofTime(Duration.ofDays(1))).improve(greedy);

@@ -12,8 +12,9 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
+import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 class CriticalFirstTest {
 
-    private final CriticalFirst strategy = new CriticalFirst();
+    private final OffsetStrategy strategy = CriticalFirst.STRATEGY;
 
     private long total(List<UsageRecord> records) {
         return strategy.plan(new PlanningProblem(records)).totalBytes();
@@ -62,7 +63,7 @@ class CriticalFirstTest {
     void plan_serving_isBetterThanGreedyBySize() {
         PlanningProblem problem = SyntheticProfiles.serving(10_000, 3);
         double boundBytes = LowerBounds.offsetBytes(problem.units());
-        double greedy = new GreedyBySize().plan(problem).totalBytes() / boundBytes - 1;
+        double greedy = Greedy.BY_SIZE.plan(problem).totalBytes() / boundBytes - 1;
         assertTrue(excess(problem) < 0.5 * greedy, () -> "greedy by size " + greedy);
     }
 

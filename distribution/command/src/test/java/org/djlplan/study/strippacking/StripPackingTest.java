@@ -52,16 +52,16 @@ class StripPackingTest {
     void bestFit_paperExample_givesOffsetsWorkedOutByHand() {
         assertEquals(
                 List.of(0L, 36L, 0L, 114L, 130L, 50L, 0L, 10L),
-                offsets(new BestFit(), Vectors.PISARCHYK));
-        assertEquals(138, total(new BestFit(), Vectors.PISARCHYK));
+                offsets(StripPacking.BEST_FIT, Vectors.PISARCHYK));
+        assertEquals(138, total(StripPacking.BEST_FIT, Vectors.PISARCHYK));
     }
 
     @Test
     void longestFirst_paperExample_givesOffsetsWorkedOutByHand() {
         assertEquals(
                 List.of(64L, 36L, 0L, 100L, 116L, 36L, 100L, 110L),
-                offsets(new LongestFirst(), Vectors.PISARCHYK));
-        assertEquals(150, total(new LongestFirst(), Vectors.PISARCHYK));
+                offsets(StripPacking.LONGEST_FIRST, Vectors.PISARCHYK));
+        assertEquals(150, total(StripPacking.LONGEST_FIRST, Vectors.PISARCHYK));
     }
 
     @Test
@@ -69,8 +69,8 @@ class StripPackingTest {
         // Groups {0, 2, 6}, {1, 5}, {3, 7}, {4} give 140 in this order.
         assertEquals(
                 List.of(28L, 0L, 80L, 64L, 116L, 0L, 104L, 64L),
-                offsets(new PathCover(), Vectors.PISARCHYK));
-        assertEquals(124, total(new PathCover(), Vectors.PISARCHYK));
+                offsets(StripPacking.PATH_COVER, Vectors.PISARCHYK));
+        assertEquals(124, total(StripPacking.PATH_COVER, Vectors.PISARCHYK));
     }
 
     @Test
@@ -79,8 +79,8 @@ class StripPackingTest {
         for (int i = 0; i < 20; i++) {
             chain.add(new UsageRecord(i, i, i + 1, 100 - i));
         }
-        assertEquals(UsageRecords.naiveBytes(chain), total(new LongestFirst(), chain));
-        assertEquals(199, total(new PathCover(), chain));
+        assertEquals(UsageRecords.naiveBytes(chain), total(StripPacking.LONGEST_FIRST, chain));
+        assertEquals(199, total(StripPacking.PATH_COVER, chain));
         assertEquals(199, LowerBounds.offsetBytes(chain));
     }
 
@@ -89,16 +89,18 @@ class StripPackingTest {
         // Tensors 0 and 1 leave operator 3 alone at offset 0. Lifted to tensor 1's end, it becomes
         // one line with it, on which tensor 2 fits in one case and not in the other.
         assertEquals(
-                List.of(0L, 0L, 5L), offsets(new BestFit(), records(0, 2, 9, 4, 9, 5, 3, 8, 1)));
+                List.of(0L, 0L, 5L),
+                offsets(StripPacking.BEST_FIT, records(0, 2, 9, 4, 9, 5, 3, 8, 1)));
         assertEquals(
-                List.of(0L, 0L, 9L), offsets(new BestFit(), records(0, 2, 9, 4, 9, 5, 2, 4, 1)));
+                List.of(0L, 0L, 9L),
+                offsets(StripPacking.BEST_FIT, records(0, 2, 9, 4, 9, 5, 2, 4, 1)));
     }
 
     @Property(tries = 300)
     void pathCover_anyProblem_keepsItsBoundAndEvenHalfOfIt(
             @ForAll("problems") PlanningProblem problem) {
         long bound = pathCoverBoundBytes(problem.units());
-        assertTrue(2 * new PathCover().plan(problem).totalBytes() <= bound);
+        assertTrue(2 * StripPacking.PATH_COVER.plan(problem).totalBytes() <= bound);
     }
 
     @Provide

@@ -2,7 +2,6 @@ package org.djlplan.memplan.internal.plan;
 
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
-import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
@@ -24,22 +23,6 @@ public record OffsetPlan(String strategy, PlanningProblem problem, Map<Integer, 
             checkArgument(unitOffsets.containsKey(unit.tensor()), "no offset for %s", unit);
         }
         checkArgument(unitOffsets.size() == problem.units().size(), "offsets without a unit");
-    }
-
-    /**
-     * Creates a plan from offsets in the order of {@link PlanningProblem#units()}.
-     *
-     * @param offsets offset in bytes of every unit
-     */
-    public static OffsetPlan ofUnits(String strategy, PlanningProblem problem, long[] offsets) {
-        List<UsageRecord> units = problem.units();
-        checkArgument(offsets.length == units.size(), "%s offsets", offsets.length);
-        ImmutableMap.Builder<Integer, Long> byTensor =
-                ImmutableMap.builderWithExpectedSize(offsets.length);
-        for (int i = 0; i < offsets.length; i++) {
-            byTensor.put(units.get(i).tensor(), offsets[i]);
-        }
-        return new OffsetPlan(strategy, problem, byTensor.buildOrThrow());
     }
 
     public long offsetOf(int tensor) {

@@ -3,7 +3,7 @@ package org.djlplan.memplan.internal.budget;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
@@ -105,7 +105,7 @@ final class Networks {
     /** Returns the size in bytes of the whole network if each weight has its own place. */
     static long wholeBytes(StreamingProblem problem) {
         return weightBytes(problem)
-                + WeightUse.roundUp(new GreedyBySize().plan(problem.activations()).totalBytes());
+                + WeightUse.roundUp(Greedy.BY_SIZE.plan(problem.activations()).totalBytes());
     }
 
     private Value input() {

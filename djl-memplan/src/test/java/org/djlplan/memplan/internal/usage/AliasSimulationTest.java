@@ -15,7 +15,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.testing.GraphSketch;
 
 /**
@@ -35,7 +35,7 @@ class AliasSimulationTest {
         PlanningProblem problem =
                 new PlanningProblem(UsageRecords.of(graph), AliasAnalysis.aliasClasses(graph));
         Statistics.label("shared").collect(!problem.aliasClasses().isEmpty());
-        OffsetPlan plan = new GreedyBySize().plan(problem);
+        OffsetPlan plan = Greedy.BY_SIZE.plan(problem);
         assertArrayEquals(run(graph, Map.of()), run(graph, elementPlaces(plan)));
     }
 

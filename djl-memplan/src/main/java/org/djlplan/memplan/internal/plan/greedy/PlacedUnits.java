@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiPredicate;
+import java.util.function.ToLongBiFunction;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
@@ -37,7 +38,7 @@ public final class PlacedUnits {
     private int[] byStart = new int[FIRST_CAPACITY];
 
     /** Creates an empty arena for units that conflict only if their intervals overlap. */
-    public PlacedUnits() {
+    private PlacedUnits() {
         onlyIntervalsConflict = true;
         conflict = UsageRecord::overlaps;
     }
@@ -59,22 +60,27 @@ public final class PlacedUnits {
      * @throws ArithmeticException if the arena does not fit into a long
      */
     public static Map<Integer, Long> inOrder(List<UsageRecord> units) {
-        PlacedUnits placed = new PlacedUnits();
+        return new PlacedUnits().inOrder(units, PlacedUnits::smallestGap);
+    }
+
+    /**
+     * Places more units in the given order, and returns the offset in bytes of each, by tensor id.
+     *
+     * @param rule returns the offset of a unit
+     * @throws ArithmeticException if the arena does not fit into a long
+     */
+    public Map<Integer, Long> inOrder(
+            List<UsageRecord> more, ToLongBiFunction<PlacedUnits, UsageRecord> rule) {
         ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
-        for (UsageRecord unit : units) {
-            long offset = placed.smallestGap(unit);
-            placed.add(unit, offset);
+        for (UsageRecord unit : more) {
+            long offset = rule.applyAsLong(this, unit);
+            add(unit, offset);
             offsets.put(unit.tensor(), offset);
         }
         return offsets.buildOrThrow();
     }
 
-    /**
-     * Adds a unit that is placed at an offset.
-     *
-     * @throws ArithmeticException if its end does not fit into a long
-     */
-    public void add(UsageRecord unit, long offsetBytes) {
+    private void add(UsageRecord unit, long offsetBytes) {
         int count = units.size();
         if (count == start.length) {
             first = Arrays.copyOf(first, 2 * count);

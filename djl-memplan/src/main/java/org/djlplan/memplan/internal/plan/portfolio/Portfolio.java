@@ -5,10 +5,7 @@ import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
-import org.djlplan.memplan.internal.plan.greedy.GreedyByBreadth;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
-import org.djlplan.memplan.internal.plan.greedy.Naive;
-import org.djlplan.memplan.internal.plan.greedy.RepeatedGreedy;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.thirdparty.guava.base.Stopwatch;
@@ -26,7 +23,7 @@ public final class Portfolio {
      * strategies come first.
      */
     public static final ImmutableList<OffsetStrategy> STRATEGIES =
-            ImmutableList.of(new GreedyBySize(), new GreedyByBreadth(), new RepeatedGreedy());
+            ImmutableList.of(Greedy.BY_SIZE, Greedy.BY_BREADTH, Greedy.REPEATED);
 
     private final ImmutableList<OffsetStrategy> strategies;
     private final long alignmentBytes;
@@ -79,7 +76,7 @@ public final class Portfolio {
                 }
             }
         }
-        return best != null ? best : attempt(new Naive(), variants.get(0));
+        return best != null ? best : attempt(Greedy.NAIVE, variants.get(0));
     }
 
     /** Only a plan that would be used is validated. */

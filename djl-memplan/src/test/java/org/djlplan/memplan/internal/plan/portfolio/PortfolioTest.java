@@ -5,17 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
-import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.plan.PlanValidator;
-import org.djlplan.memplan.internal.plan.greedy.GreedyBySize;
-import org.djlplan.memplan.internal.plan.greedy.Naive;
+import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
@@ -29,19 +26,13 @@ class PortfolioTest {
     private static final PlanningProblem PAPER = new PlanningProblem(Vectors.PISARCHYK);
 
     /** Puts all units at offset 0, which is valid for a single unit only. */
-    private record AllAtZero(int largestProblem) implements OffsetStrategy {
-        @Override
-        public String name() {
-            return "all-at-zero";
-        }
-
-        @Override
-        public OffsetPlan plan(PlanningProblem problem) {
-            Map<Integer, Long> offsets =
-                    problem.units().stream()
-                            .collect(Collectors.toMap(UsageRecord::tensor, unit -> 0L));
-            return new OffsetPlan(name(), problem, offsets);
-        }
+    private static OffsetStrategy allAtZero(int largestProblem) {
+        return new OffsetStrategy(
+                "all-at-zero",
+                largestProblem,
+                problem ->
+                        problem.units().stream()
+                                .collect(Collectors.toMap(UsageRecord::tensor, unit -> 0L)));
     }
 
     @Test
@@ -54,7 +45,7 @@ class PortfolioTest {
 
     @Test
     void best_invalidPlan_isNeverUsed() {
-        Portfolio portfolio = new Portfolio(List.of(new AllAtZero(100)), 1);
+        Portfolio portfolio = new Portfolio(List.of(allAtZero(100)), 1);
         assertFalse(portfolio.attempts(List.of(PAPER)).get(0).valid());
         assertEquals("naive", portfolio.best(List.of(PAPER)).name());
         assertEquals(234, portfolio.best(List.of(PAPER)).plan().totalBytes());
@@ -62,14 +53,14 @@ class PortfolioTest {
 
     @Test
     void attempts_tooLargeAProblem_areLeftOut() {
-        Portfolio portfolio = new Portfolio(List.of(new AllAtZero(7)), 1);
+        Portfolio portfolio = new Portfolio(List.of(allAtZero(7)), 1);
         assertEquals(List.of(), portfolio.attempts(List.of(PAPER)));
         assertEquals("naive", portfolio.best(List.of(PAPER)).name());
     }
 
     @Test
     void best_misalignedPlan_isNeverUsed() {
-        Portfolio portfolio = new Portfolio(List.of(new GreedyBySize()), 64);
+        Portfolio portfolio = new Portfolio(List.of(Greedy.BY_SIZE), 64);
         assertFalse(portfolio.attempts(List.of(PAPER)).get(0).valid());
     }
 
@@ -98,7 +89,7 @@ class PortfolioTest {
         sketch.operator("CONV_2D", a, input).operator("CONV_2D", output, a).output(output);
         assertEquals(
                 "naive",
-                MemoryPlanner.plan(sketch.build(), List.of(new Naive()), InPlace.TRUE).strategy());
+                MemoryPlanner.plan(sketch.build(), List.of(Greedy.NAIVE), InPlace.TRUE).strategy());
         assertEquals("greedy-by-size", MemoryPlanner.plan(sketch.build(), InPlace.TRUE).strategy());
     }
 
