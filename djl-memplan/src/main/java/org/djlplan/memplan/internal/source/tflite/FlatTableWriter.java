@@ -126,7 +126,8 @@ final class FlatTableWriter {
             if (references.containsKey(field)) {
                 addReference(field, value, references.get(field));
             } else if (value != null) {
-                addInline(field, value);
+                putElement(field.kind(), value);
+                builder.slot(field.slot());
             }
         }
         int offset = builder.endTable();
@@ -179,7 +180,8 @@ final class FlatTableWriter {
             case UINT -> builder.addInt(((Long) value).intValue());
             case LONG -> builder.addLong((Long) value);
             case FLOAT -> builder.addFloat((Float) value);
-            case STRING, TABLE, UNION, RAW -> throw new AssertionError(kind);
+            case RAW -> builder.addInt(0); // replaced by an offset at the end
+            case STRING, TABLE, UNION -> throw new AssertionError(kind);
         }
     }
 
@@ -190,20 +192,6 @@ final class FlatTableWriter {
             builder.addOffset(field.slot() + 1, reference, 0);
         } else {
             builder.addOffset(field.slot(), reference, 0);
-        }
-    }
-
-    private void addInline(Field field, Object value) {
-        int slot = field.slot();
-        switch (field.kind()) {
-            case BOOL -> builder.addBoolean(slot, (Boolean) value, false);
-            case BYTE -> builder.addByte(slot, ((Integer) value).byteValue(), 0);
-            case INT -> builder.addInt(slot, (Integer) value, 0);
-            case UINT -> builder.addInt(slot, ((Long) value).intValue(), 0);
-            case LONG -> builder.addLong(slot, (Long) value, 0);
-            case FLOAT -> builder.addFloat(slot, (Float) value, 0);
-            case RAW -> builder.addInt(slot, 0, 0); // replaced by an offset at the end
-            case STRING, TABLE, UNION -> throw new AssertionError(field);
         }
     }
 }

@@ -1,55 +1,32 @@
 package org.djlplan.memplan.internal.source.tflite;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A path in the tree of a model's tables, such as {@code subgraphs[0].tensors[2]}, as nested
  * objects. It is formatted only when a message needs it.
+ *
+ * @param above the path of the table or vector; null at the root
+ * @param step the name of a field, or the index of an element
  */
-abstract sealed class TreePath {
+record TreePath(@Nullable TreePath above, Object step) {
 
-    static final TreePath ROOT = new Root();
+    static final TreePath ROOT = new TreePath(null, "");
 
     TreePath field(String name) {
-        return new Field(this, name);
+        return new TreePath(this, name);
     }
 
     TreePath element(int index) {
-        return new Element(this, index);
+        return new TreePath(this, index);
     }
 
-    private static final class Root extends TreePath {
-        @Override
-        public String toString() {
-            return "";
+    @Override
+    public String toString() {
+        String before = above == null ? "" : above.toString();
+        if (step instanceof Integer) {
+            return before + "[" + step + "]";
         }
-    }
-
-    private static final class Field extends TreePath {
-        private final TreePath table;
-        private final String name;
-
-        Field(TreePath table, String name) {
-            this.table = table;
-            this.name = name;
-        }
-
-        @Override
-        public String toString() {
-            return table == ROOT ? name : table + "." + name;
-        }
-    }
-
-    private static final class Element extends TreePath {
-        private final TreePath vector;
-        private final int index;
-
-        Element(TreePath vector, int index) {
-            this.vector = vector;
-            this.index = index;
-        }
-
-        @Override
-        public String toString() {
-            return vector + "[" + index + "]";
-        }
+        return before.isEmpty() ? step.toString() : before + "." + step;
     }
 }
