@@ -11,7 +11,6 @@ import ai.djl.nn.SequentialBlock;
 import ai.djl.training.ParameterServer;
 import ai.djl.training.ParameterStore;
 import java.util.Optional;
-import org.djlplan.memplan.internal.source.block.BlockRecording;
 
 /** Records a pass of a block by running it once with stand-ins for all its arrays. */
 final class BlockRecorder {
@@ -20,10 +19,10 @@ final class BlockRecorder {
      * The outcome of a recorded pass.
      *
      * @param outputs the block's outputs, if they equal the outputs in DJL
-     * @param recording the recording of the pass, if it is valid
-     * @param flaw why there is no recording, or empty
+     * @param plan the plan of such passes, if the recording is valid
+     * @param flaw why there is no plan, or empty
      */
-    record Outcome(Optional<NDList> outputs, Optional<BlockRecording> recording, String flaw) {}
+    record Outcome(Optional<NDList> outputs, Optional<ReplayPlan> plan, String flaw) {}
 
     private BlockRecorder() {}
 
@@ -118,7 +117,7 @@ final class BlockRecorder {
                 outputs,
                 recorder.flaw().isPresent()
                         ? Optional.empty()
-                        : Optional.of(recorder.recording(outputs.get())),
+                        : Optional.of(recorder.plan(outputs.get())),
                 recorder.flaw().orElse(""));
     }
 

@@ -114,8 +114,8 @@ final class GuardedLevel {
         }
         if (BlockState.holdsStandIn(block)) {
             status.end("it keeps arrays where stand-ins cannot be replaced");
-        } else if (outcome.recording().isPresent()) {
-            state.recorded(ReplayPlan.of(outcome.recording().get()), Optional.of(before));
+        } else if (outcome.plan().isPresent()) {
+            state.recorded(outcome.plan().get(), Optional.of(before));
         } else {
             status.end(outcome.flaw());
         }

@@ -104,9 +104,7 @@ final class OpLevel {
             }
             BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass.with(zeros));
             return Optional.of(
-                    ReplayPlan.of(
-                            outcome.recording()
-                                    .orElseThrow(() -> new IllegalStateException(outcome.flaw()))));
+                    outcome.plan().orElseThrow(() -> new IllegalStateException(outcome.flaw())));
         } catch (RuntimeException | LinkageError | VirtualMachineError e) {
             logger.debug("Inputs {} are of no use on trial", types, e);
             return Optional.empty();
@@ -131,8 +129,8 @@ final class OpLevel {
             return pass.runStock(block);
         }
         BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass);
-        if (outcome.recording().isPresent()) {
-            ReplayPlan plan = ReplayPlan.of(outcome.recording().get());
+        if (outcome.plan().isPresent()) {
+            ReplayPlan plan = outcome.plan().get();
             state.recorded(plan, Optional.empty());
             families.add(ArrayTypes.of(pass.inputs()), plan);
             return outcome.outputs().orElseThrow();

@@ -12,8 +12,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.internal.source.block.BlockRecording;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
 /**
@@ -67,18 +65,24 @@ final class Recorder implements CreationScope.Listener {
     private static final class Created {
 
         private final NDArray array;
-        private final ArrayType type;
+        private final ReplayPlan.Form form;
+
+        /** The number of the first creation after its last use. */
+        private int closedAt;
+
         private NDManager owner;
         private boolean kept;
         private boolean closed;
 
         /**
+         * @param number of arrays created before
          * @param unseen whether it was created outside an operation: the block then has the array
          *     itself, so its uses are not recorded
          */
-        Created(NDArray array, boolean unseen) {
+        Created(NDArray array, int number, boolean unseen) {
             this.array = array;
-            type = ArrayTypes.of(array);
+            form = ReplayPlan.Form.of(array);
+            closedAt = number + 1;
             owner = array.getManager();
             kept =
                     unseen
@@ -96,7 +100,6 @@ final class Recorder implements CreationScope.Listener {
     /** The inputs, and other arrays that the pass did not create, such as parameters. */
     private final Set<NDArray> foreign = Collections.newSetFromMap(new IdentityHashMap<>());
 
-    private final List<BlockRecording.Operation> operations = new ArrayList<>();
     private boolean inOperation;
     private boolean hasSideEffects;
     private volatile boolean over;
@@ -110,7 +113,7 @@ final class Recorder implements CreationScope.Listener {
     @Override
     public void created(NDArray array) {
         createdNumbers.put(array, created.size());
-        created.add(new Created(array, !inOperation));
+        created.add(new Created(array, created.size(), !inOperation));
     }
 
     @Override
@@ -184,7 +187,7 @@ final class Recorder implements CreationScope.Listener {
             result = call.run();
         } finally {
             inOperation = false;
-            note(name, operands, first, result);
+            note(operands, first, result);
             for (Created made : created.subList(first, created.size())) {
                 // Composite operations move arrays between internal managers.
                 made.owner = made.array.getManager();
@@ -201,7 +204,12 @@ final class Recorder implements CreationScope.Listener {
                 .allMatch(array -> createdNumbers.containsKey(array) || foreign.contains(array));
     }
 
-    private void note(String name, Collection<NDArray> operands, int first, Object result) {
+    /**
+     * Notes the uses of an operation. If it returns the last array that it creates, it does not
+     * need its operands once that array exists; other arrays that it creates may be in use until it
+     * ends.
+     */
+    private void note(Collection<NDArray> operands, int first, Object result) {
         Set<Integer> uses = new LinkedHashSet<>();
         for (NDArray operand : operands) {
             Integer own = createdNumbers.get(operand);
@@ -219,9 +227,11 @@ final class Recorder implements CreationScope.Listener {
             }
             returnsLast |= own != null && own >= first && own == created.size() - 1;
         }
-        operations.add(
-                new BlockRecording.Operation(
-                        name, List.copyOf(uses), first, created.size(), returnsLast));
+        int end = created.size();
+        created.subList(first, end).forEach(made -> made.closedAt = end);
+        for (int number : uses) {
+            created.get(number).closedAt = returnsLast ? end - 1 : end;
+        }
     }
 
     /** Closes all arrays created so far, except those that the pass still needs. */
@@ -243,27 +253,28 @@ final class Recorder implements CreationScope.Listener {
     }
 
     /**
-     * Returns the recording.
+     * Returns the plan of passes like the recorded one.
      *
      * @param outputs that the block returned, as real arrays
      */
-    BlockRecording recording(List<NDArray> outputs) {
-        Set<Integer> returned = new LinkedHashSet<>();
-        for (NDArray output : outputs) {
-            Optional.ofNullable(createdNumbers.get(output)).ifPresent(returned::add);
+    ReplayPlan plan(List<NDArray> outputs) {
+        int[] closedAt = created.stream().mapToInt(each -> each.closedAt).toArray();
+        for (int i = 0; i < closedAt.length; i++) {
+            closedAt[i] = isKept(created.get(i)) ? ReplayPlan.NEVER : closedAt[i];
         }
-        return new BlockRecording(
-                created.stream().map(this::recorded).toList(), operations, List.copyOf(returned));
+        for (NDArray output : outputs) {
+            Optional.ofNullable(createdNumbers.get(output))
+                    .ifPresent(number -> closedAt[number] = ReplayPlan.NEVER);
+        }
+        return new ReplayPlan(created.stream().map(each -> each.form).toList(), closedAt);
     }
 
-    private BlockRecording.Array recorded(Created each) {
-        boolean kept =
-                each.kept
-                        || (!each.closed
-                                && (DirectBuffers.mayUseDirectBuffer(each.array)
-                                        || !Managers.keepsOwner(
-                                                each.owner, each.array.getManager(), root)));
-        return new BlockRecording.Array(each.type, kept);
+    private boolean isKept(Created each) {
+        return each.kept
+                || (!each.closed
+                        && (DirectBuffers.mayUseDirectBuffer(each.array)
+                                || !Managers.keepsOwner(
+                                        each.owner, each.array.getManager(), root)));
     }
 
     /** Returns all arrays that were created. */

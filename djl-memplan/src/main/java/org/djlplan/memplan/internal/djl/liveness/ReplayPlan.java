@@ -6,8 +6,6 @@ import ai.djl.ndarray.types.Shape;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.internal.source.block.BlockRecording;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -20,17 +18,14 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  */
 final class ReplayPlan {
 
-    private static final int NEVER = -1;
+    /** Stands for an array that is not closed. */
+    static final int NEVER = -1;
 
     /** The element type and shape of an array. */
     record Form(DataType type, Shape shape) {
 
         static Form of(NDArray array) {
             return new Form(array.getDataType(), array.getShape());
-        }
-
-        static Form of(ArrayType type) {
-            return new Form(ArrayTypes.dataType(type), ArrayTypes.shape(type));
         }
     }
 
@@ -40,8 +35,14 @@ final class ReplayPlan {
     private final boolean borrowed;
 
     /**
-     * @param closedAt number of the creation at which an array is closed, or {@link #NEVER}
+     * Creates the plan of a recorded pass.
+     *
+     * @param closedAt number of the creation at which each array is closed, or {@link #NEVER}
      */
+    ReplayPlan(List<Form> forms, int[] closedAt) {
+        this(ImmutableList.copyOf(forms), closedAt, false);
+    }
+
     private ReplayPlan(ImmutableList<Form> forms, int[] closedAt, boolean borrowed) {
         this.forms = forms;
         this.closedAt = closedAt;
@@ -55,37 +56,6 @@ final class ReplayPlan {
                                 .toArray());
     }
 
-    /**
-     * Returns the plan of a recorded pass. An array is closed at the first creation after its last
-     * use. If an operation returns the last array that it creates, it does not need its operands
-     * once that array exists, so they are closed at that creation; other arrays that it creates may
-     * be in use until it ends.
-     */
-    static ReplayPlan of(BlockRecording recording) {
-        List<BlockRecording.Array> created = recording.created();
-        int[] closedAt = new int[created.size()];
-        Arrays.setAll(closedAt, number -> number + 1);
-        for (BlockRecording.Operation operation : recording.operations()) {
-            int end = operation.endCreation();
-            Arrays.fill(closedAt, operation.firstCreation(), end, end);
-            for (int number : operation.uses()) {
-                boolean operand = number < operation.firstCreation();
-                closedAt[number] = operand && operation.returnsLastCreation() ? end - 1 : end;
-            }
-        }
-        for (int i = 0; i < closedAt.length; i++) {
-            if (created.get(i).kept() || recording.outputs().contains(i)) {
-                closedAt[i] = NEVER;
-            }
-        }
-        return new ReplayPlan(
-                created.stream()
-                        .map(array -> Form.of(array.type()))
-                        .collect(ImmutableList.toImmutableList()),
-                closedAt,
-                false);
-    }
-
     /** Returns this plan for passes with inputs of other shapes. */
     ReplayPlan borrowed() {
         return new ReplayPlan(forms, closedAt, true);
@@ -93,7 +63,7 @@ final class ReplayPlan {
 
     /** Returns the plan of a pass that followed this one with inputs of other shapes. */
     ReplayPlan withForms(List<Form> others) {
-        return new ReplayPlan(ImmutableList.copyOf(others), closedAt, false);
+        return new ReplayPlan(others, closedAt);
     }
 
     /** Returns whether it was recorded with inputs of other shapes. */
