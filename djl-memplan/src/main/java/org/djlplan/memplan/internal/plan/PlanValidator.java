@@ -95,19 +95,25 @@ public final class PlanValidator {
             int tensor = record.tensor();
             Long offset = offsets.get(tensor);
             if (offset == null) {
-                report(Violation.noOffset(tensor));
+                report("no-offset", "%s has no offset", tensor);
                 continue;
             }
             placed.add(record);
             long end = LongMath.saturatedAdd(offset, record.bytes());
             if (offset < 0) {
-                report(Violation.negativeOffset(tensor, offset));
+                report("negative-offset", "%s has the negative offset " + offset, tensor);
             }
             if (offset % alignmentBytes != 0) {
-                report(Violation.misalignedOffset(tensor, offset, alignmentBytes));
+                report(
+                        "misaligned-offset",
+                        "%s has the offset " + offset + ", no multiple of " + alignmentBytes,
+                        tensor);
             }
             if (end > arenaBytes) {
-                report(Violation.outsideArena(tensor, end, arenaBytes));
+                report(
+                        "outside-arena",
+                        "%s ends at " + end + " in an arena of " + arenaBytes,
+                        tensor);
             }
         }
         return placed;
@@ -139,7 +145,11 @@ public final class PlanValidator {
             for (Place other : found.subList(1, found.size())) {
                 byTensor.remove(other.tensor);
                 if (starts.add(other.startBytes)) {
-                    report(Violation.aliasApart(other.tensor, merged.tensor));
+                    report(
+                            "alias-apart",
+                            "%s is to share the place of %s but does not",
+                            other.tensor,
+                            merged.tensor);
                 }
                 merged =
                         new Place(
@@ -200,7 +210,11 @@ public final class PlanValidator {
             int last = places.get(i).last;
             for (int j = i + 1; j < count && first[j] <= last; j++) {
                 if (start[i] < end[j] && start[j] < end[i]) {
-                    report(Violation.overlap(places.get(i).tensor, places.get(j).tensor));
+                    report(
+                            "overlap",
+                            "%s and %s overlap in time and space",
+                            places.get(i).tensor,
+                            places.get(j).tensor);
                 }
             }
         }
@@ -232,15 +246,19 @@ public final class PlanValidator {
                                 && b.startBytes < a.endBytes
                                 && (a.last < b.first || b.last < a.first);
                 if (meet && reported.add(Set.of(a.tensor, b.tensor))) {
-                    report(Violation.conflictOverlap(a.tensor, b.tensor));
+                    report(
+                            "conflict-overlap",
+                            "%s and %s overlap in space and may be alive at once in another order",
+                            a.tensor,
+                            b.tensor);
                 }
             }
         }
     }
 
-    private void report(Violation violation) {
+    private void report(String rule, String sentence, Integer... tensors) {
         if (violations.size() < MOST_VIOLATIONS) {
-            violations.add(violation);
+            violations.add(new Violation(rule, List.of(tensors), sentence));
         }
     }
 }

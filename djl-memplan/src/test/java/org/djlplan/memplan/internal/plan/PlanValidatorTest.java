@@ -28,53 +28,60 @@ class PlanValidatorTest {
     /** Tensor 0 at operators 0 and 1, tensor 1 at 1 and 2, tensor 2 at 2 and 3; 64 bytes each. */
     private static final List<UsageRecord> CHAIN = records(0, 1, 64, 1, 2, 64, 2, 3, 64);
 
-    private static List<Violation> check(long... offsets) {
+    private static List<String> check(long... offsets) {
         return check(new PlanningProblem(CHAIN), 128, offsets);
     }
 
-    private static List<Violation> check(PlanningProblem problem, long arena, long... offsets) {
+    private static List<String> check(PlanningProblem problem, long arena, long... offsets) {
         Map<Integer, Long> byTensor = new HashMap<>();
         for (int i = 0; i < offsets.length; i++) {
             byTensor.put(i, offsets[i]);
         }
-        return PlanValidator.violations(problem, byTensor, arena, 64);
+        return PlanValidator.violations(problem, byTensor, arena, 64).stream()
+                .map(PlanValidatorTest::described)
+                .toList();
+    }
+
+    private static String described(Violation violation) {
+        List<String> names = violation.tensors().stream().map(tensor -> "t" + tensor).toList();
+        return violation.rule() + ": " + violation.describe(names);
     }
 
     @Test
     void violations_negativeOffset_isNamed() {
-        assertEquals(List.of(Violation.negativeOffset(0, -64)), check(-64, 0, 64));
+        assertEquals(List.of("negative-offset: t0 has the negative offset -64"), check(-64, 0, 64));
     }
 
     @Test
     void violations_misalignedOffset_isNamed() {
         assertEquals(
-                List.of(Violation.misalignedOffset(2, 1, 64)),
-                check(64, 64 + 64, 1).stream()
-                        .filter(v -> v.rule().equals("misaligned-offset"))
-                        .toList());
+                List.of("misaligned-offset: t2 has the offset 65, no multiple of 64"),
+                check(new PlanningProblem(CHAIN), 192, 64, 0, 65));
     }
 
     @Test
     void violations_arenaSmallerThanUsed_isNamed() {
-        assertEquals(List.of(Violation.outsideArena(1, 192, 128)), check(0, 128, 0));
+        assertEquals(List.of("outside-arena: t1 ends at 192 in an arena of 128"), check(0, 128, 0));
     }
 
     @Test
     void violations_endOverflows_isOutsideTheArena() {
         assertEquals(
-                List.of(Violation.outsideArena(1, Long.MAX_VALUE, 128)),
+                List.of("outside-arena: t1 ends at 9223372036854775807 in an arena of 128"),
                 check(0, Long.MAX_VALUE - 63, 0));
     }
 
     @Test
     void violations_missingOffset_isNamed() {
-        assertEquals(List.of(Violation.noOffset(2)), check(0, 64));
+        assertEquals(List.of("no-offset: t2 has no offset"), check(0, 64));
     }
 
     @Test
     void violations_aliasMemberElsewhere_isNamed() {
         PlanningProblem problem = new PlanningProblem(CHAIN, List.of(List.of(0, 1)));
-        assertEquals(List.of(Violation.aliasApart(1, 0)), check(problem, 192, 0, 64, 128));
+        assertEquals(
+                List.of("alias-apart: t1 is to share the place of t0 but does not"),
+                check(problem, 192, 0, 64, 128));
     }
 
     @Test
@@ -84,30 +91,16 @@ class PlanValidatorTest {
                                 records(0, 0, 64, 1, 1, 64, 2, 2, 64, 3, 3, 64),
                                 List.of(List.of(0, 1), List.of(2, 3)))
                         .withConflicts(new Conflicts.Builder().add(1, 3).add(1, 2).build());
-        assertEquals(List.of(Violation.conflictOverlap(0, 2)), check(problem, 64, 0, 0, 0, 0));
-        assertEquals(
-                List.of(Violation.noOffset(3), Violation.conflictOverlap(0, 2)),
-                check(problem, 64, 0, 0, 0));
+        String conflict =
+                "conflict-overlap: t0 and t2 overlap in space and may be alive at once in another"
+                        + " order";
+        assertEquals(List.of(conflict), check(problem, 64, 0, 0, 0, 0));
+        assertEquals(List.of("no-offset: t3 has no offset", conflict), check(problem, 64, 0, 0, 0));
     }
 
     @Test
-    void describe_everyRule_isOneSentence() {
-        List<String> names = List.of("a", "b");
-        assertEquals("a and b overlap in time and space", Violation.overlap(0, 1).describe(names));
-        assertEquals(
-                "a and b overlap in space and may be alive at once in another order",
-                Violation.conflictOverlap(0, 1).describe(names));
-        assertEquals(
-                "a has the negative offset -1", Violation.negativeOffset(0, -1).describe(names));
-        assertEquals(
-                "a has the offset 3, no multiple of 64",
-                Violation.misalignedOffset(0, 3, 64).describe(names));
-        assertEquals(
-                "a ends at 9 in an arena of 8", Violation.outsideArena(0, 9, 8).describe(names));
-        assertEquals("a has no offset", Violation.noOffset(0).describe(names));
-        assertEquals(
-                "a is to share the place of b but does not",
-                Violation.aliasApart(0, 1).describe(names));
+    void violations_overlap_isNamed() {
+        assertEquals(List.of("overlap: t0 and t1 overlap in time and space"), check(0, 0, 64));
     }
 
     @Test
