@@ -13,7 +13,6 @@ import org.djlplan.memplan.internal.plan.greedy.PlacedUnits;
 import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
-import org.djlplan.memplan.internal.usage.PositionalMaxima;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.testing.Vectors;
 import org.djlplan.study.strippacking.StripPacking;
@@ -203,7 +202,7 @@ class OffsetVectorsTest {
     @FieldSource("OPENVINO")
     void openVino_bounds_areItsDepths(OpenVino vector) {
         assertEquals(vector.depth, LowerBounds.offsetBytes(vector.records));
-        assertEquals(vector.boxes, PositionalMaxima.of(vector.records).size());
+        assertEquals(vector.boxes, LowerBounds.positionalMaxima(vector.records).size());
     }
 
     @ParameterizedTest

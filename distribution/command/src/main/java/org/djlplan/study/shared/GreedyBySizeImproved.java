@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
-import org.djlplan.memplan.internal.usage.PositionalMaxima;
+import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -29,7 +29,7 @@ final class GreedyBySizeImproved {
 
     /** Returns the number of every unit's object, by tensor id. */
     static Map<Integer, Integer> objects(List<UsageRecord> units) {
-        ImmutableList<Long> maxima = PositionalMaxima.of(units);
+        ImmutableList<Long> maxima = LowerBounds.positionalMaxima(units);
         List<UsageRecord> bySize = ImmutableList.sortedCopyOf(UnitOrders::bySize, units);
         List<Schedule> objects = new ArrayList<>();
         Map<Integer, Integer> chosen = new HashMap<>();

@@ -15,7 +15,6 @@ import java.util.stream.IntStream;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
-import org.djlplan.memplan.internal.usage.PositionalMaxima;
 import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -137,7 +136,7 @@ final class OptimalObjects {
             this.known = known;
             sweep = new Sweep(known.problem().units(), mostSteps);
             offer(
-                    PositionalMaxima.of(known.problem().units()).stream()
+                    LowerBounds.positionalMaxima(known.problem().units()).stream()
                             .mapToInt(sweep::rankOf)
                             .toArray());
         }

@@ -15,7 +15,6 @@ import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
-import org.djlplan.memplan.internal.usage.PositionalMaxima;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.memplan.testing.Problems;
@@ -34,7 +33,7 @@ class StripPackingTest {
      * @throws ArithmeticException if it does not fit into a long
      */
     private static long pathCoverBoundBytes(Collection<UsageRecord> records) {
-        long overlap = PositionalMaxima.of(records).size();
+        long overlap = LowerBounds.positionalMaxima(records).size();
         long largestBytes = records.stream().mapToLong(UsageRecord::bytes).max().orElse(0);
         return Math.multiplyExact(2 * overlap, largestBytes);
     }

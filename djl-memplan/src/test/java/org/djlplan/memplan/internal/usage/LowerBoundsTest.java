@@ -33,7 +33,7 @@ class LowerBoundsTest {
         assertEquals(234, UsageRecords.naiveBytes(Vectors.PISARCHYK));
         assertEquals(124, LowerBounds.offsetBytes(Vectors.PISARCHYK));
         assertEquals(128, LowerBounds.sharedObjectBytes(Vectors.PISARCHYK));
-        assertEquals(16L, PositionalMaxima.of(Vectors.PISARCHYK).get(2));
+        assertEquals(16L, LowerBounds.positionalMaxima(Vectors.PISARCHYK).get(2));
     }
 
     @Test
@@ -106,7 +106,7 @@ class LowerBoundsTest {
             }
         }
         assertEquals(maximum, LowerBounds.offsetBytes(records));
-        assertEquals(maxima, PositionalMaxima.of(records));
+        assertEquals(maxima, LowerBounds.positionalMaxima(records));
         assertEquals(
                 maxima.stream().mapToLong(Long::longValue).sum(),
                 LowerBounds.sharedObjectBytes(records));
