@@ -186,9 +186,12 @@ public record PlanOptions(
                                 text -> Liveness.of(text.toLowerCase(Locale.ROOT)),
                                 "auto, op or off"),
                         flag(values, OptionKey.VERIFY, false),
-                        Warmup.parse(
-                                values.getOrDefault(
-                                        OptionKey.WARMUP, OptionKey.WARMUP.defaultValue())),
+                        value(
+                                values,
+                                OptionKey.WARMUP,
+                                Warmup.NONE,
+                                Warmup::of,
+                                "true, false, or shapes such as 1,3,224,224;1,128:int64"),
                         new WorkerCount(
                                 value(
                                         values,

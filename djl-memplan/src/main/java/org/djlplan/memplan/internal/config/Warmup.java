@@ -3,6 +3,8 @@ package org.djlplan.memplan.internal.config;
 import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 
 /**
@@ -16,36 +18,20 @@ public record Warmup(boolean enabled, List<InputShape> inputShapes) {
     /** No predictions. */
     static final Warmup NONE = new Warmup(false, List.of());
 
-    /** Predictions with the inputs that the model describes. */
-    static final Warmup AS_DESCRIBED = new Warmup(true, List.of());
-
     public Warmup {
         inputShapes = ImmutableList.copyOf(inputShapes);
         checkArgument(enabled || inputShapes.isEmpty(), "shapes of no inputs: %s", inputShapes);
     }
 
-    /**
-     * Reads the value of {@code memplan.warmup}.
-     *
-     * @throws IllegalArgumentException if the value is wrong
-     */
-    static Warmup parse(String value) {
-        if (value.equalsIgnoreCase("false")) {
-            return NONE;
-        }
-        if (value.equalsIgnoreCase("true")) {
-            return AS_DESCRIBED;
-        }
-        return InputShape.parseAll(value)
-                .filter(shapes -> !shapes.isEmpty())
-                .map(shapes -> new Warmup(true, shapes))
-                .orElseThrow(
-                        () ->
-                                new IllegalArgumentException(
-                                        OptionKey.WARMUP.key()
-                                                + "="
-                                                + value
-                                                + ": must be true, false, or shapes such as"
-                                                + " 1,3,224,224;1,128:int64"));
+    /** Returns the warm-up of an option's value, if the value is right. */
+    static Optional<Warmup> of(String value) {
+        return switch (value.toLowerCase(Locale.ROOT)) {
+            case "false" -> Optional.of(NONE);
+            case "true" -> Optional.of(new Warmup(true, List.of()));
+            default ->
+                    InputShape.parseAll(value)
+                            .filter(shapes -> !shapes.isEmpty())
+                            .map(shapes -> new Warmup(true, shapes));
+        };
     }
 }
