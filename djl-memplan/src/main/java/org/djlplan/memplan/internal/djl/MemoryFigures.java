@@ -1,10 +1,7 @@
 package org.djlplan.memplan.internal.djl;
 
 import ai.djl.Model;
-import ai.djl.ndarray.NDArray;
-import ai.djl.nn.Parameter;
 import ai.djl.nn.SymbolBlock;
-import ai.djl.util.Pair;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
@@ -82,7 +79,7 @@ public final class MemoryFigures {
             return 0;
         }
         if (!(model.getBlock() instanceof SymbolBlock)) {
-            return parameters(model);
+            return ParameterMove.bytes(model.getBlock());
         }
         Optional<Path> file = PyTorchModelKey.file(model);
         try {
@@ -90,16 +87,5 @@ public final class MemoryFigures {
         } catch (IOException e) {
             return 0;
         }
-    }
-
-    private static long parameters(Model model) {
-        long bytes = 0;
-        for (Pair<String, Parameter> each : model.getBlock().getParameters()) {
-            if (each.getValue().isInitialized()) {
-                NDArray array = each.getValue().getArray();
-                bytes += array.size() * array.getDataType().getNumOfBytes();
-            }
-        }
-        return bytes;
     }
 }
