@@ -23,8 +23,6 @@ final class OperatorRules {
 
     private static final int LARGEST_DILATION = 1 << 15;
     private static final int LARGEST_WINDOW = 1 << 24;
-    private static final int SMALLEST_BITS = 2;
-    private static final int LARGEST_BITS = 16;
 
     /**
      * A sum is shifted left by 20 bits (15 for wider integers), plus one for twice the larger
@@ -178,11 +176,15 @@ final class OperatorRules {
             case "CONV_3D", "CONV_3D_TRANSPOSE" -> checkVolume();
             case "AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D" -> checkPool();
             case "RESHAPE" -> checkShape();
-            case "SPACE_TO_DEPTH" -> checkBlock("SpaceToDepthOptions");
-            case "DEPTH_TO_SPACE" -> checkBlock("DepthToSpaceOptions");
-            case "LOCAL_RESPONSE_NORMALIZATION" -> checkRadius();
-            case "FAKE_QUANT" -> checkBits();
-            case "SVDF" -> checkRank();
+            case "SPACE_TO_DEPTH" ->
+                    requireBetween("SpaceToDepthOptions", "block_size", 1, LARGEST_STRIDE);
+            case "DEPTH_TO_SPACE" ->
+                    requireBetween("DepthToSpaceOptions", "block_size", 1, LARGEST_STRIDE);
+            case "LOCAL_RESPONSE_NORMALIZATION" ->
+                    requireBetween(
+                            "LocalResponseNormalizationOptions", "radius", 0, LARGEST_WINDOW);
+            case "FAKE_QUANT" -> requireBetween("FakeQuantOptions", "num_bits", 2, 16);
+            case "SVDF" -> requireBetween("SVDFOptions", "rank", 1, LARGEST_WINDOW);
             case "FULLY_CONNECTED" -> checkFormat();
             case "LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM" -> checkIntermediates();
             // Without their options these call the first graph, which may be the one they are in.
@@ -243,11 +245,6 @@ final class OperatorRules {
         }
     }
 
-    private void checkBlock(String type) {
-        requireOptions(type);
-        requireBetween("block_size", 1, LARGEST_STRIDE);
-    }
-
     /** −1 stands for the number of elements divided by the other dimensions. */
     private void checkShape() {
         if (operator.inputs().size() == 1 && options.type().equals("ReshapeOptions")) {
@@ -255,21 +252,6 @@ final class OperatorRules {
             boolean sound = !shape.contains(-1) || !shape.contains(0);
             require(sound, ".builtin_options.new_shape", "both 0 and -1");
         }
-    }
-
-    private void checkRadius() {
-        requireOptions("LocalResponseNormalizationOptions");
-        requireBetween("radius", 0, LARGEST_WINDOW);
-    }
-
-    private void checkBits() {
-        requireOptions("FakeQuantOptions");
-        requireBetween("num_bits", SMALLEST_BITS, LARGEST_BITS);
-    }
-
-    private void checkRank() {
-        requireOptions("SVDFOptions");
-        requireBetween("rank", 1, LARGEST_WINDOW);
     }
 
     /** Kernels do not check the sizes of filters in the other format, nor of their workspace. */
@@ -301,6 +283,11 @@ final class OperatorRules {
     private void requireOptions(String type) {
         boolean there = options.type().equals(type);
         require(there, ".builtin_options", "no " + type);
+    }
+
+    private void requireBetween(String type, String field, int least, int most) {
+        requireOptions(type);
+        requireBetween(field, least, most);
     }
 
     private void requireBetween(String field, int least, int most) {
