@@ -3,10 +3,8 @@ package org.djlplan.memplan.internal.djl.liveness;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Longs;
@@ -14,19 +12,12 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
 /** Converts between DJL's types and djl-plan's. */
 public final class ArrayTypes {
 
-    private static final Map<DataType, String> NAMES = new EnumMap<>(DataType.class);
-
-    static {
-        for (DataType type : DataType.values()) {
-            NAMES.put(type, type.name().toLowerCase(Locale.ROOT));
-        }
-    }
-
     private ArrayTypes() {}
 
     static ArrayType of(NDArray array) {
         return new ArrayType(
-                NAMES.get(array.getDataType()), Longs.asList(array.getShape().getShape()));
+                array.getDataType().name().toLowerCase(Locale.ROOT),
+                Longs.asList(array.getShape().getShape()));
     }
 
     /** Returns the types of a list of arrays, in order. */
