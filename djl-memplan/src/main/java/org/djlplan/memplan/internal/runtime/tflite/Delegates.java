@@ -106,13 +106,6 @@ public final class Delegates {
      * Creates a delegate; −1 threads stand for the engine's default. Closing it never fails, even
      * if closing the factory's own delegate does, so that the resources closed after it are freed
      * as well.
-     */
-    static NativeDelegate create(DelegateFactory factory, int threads) throws UnplannableException {
-        return create(factory, threads, Optional.empty());
-    }
-
-    /**
-     * Creates a delegate as {@link #create(DelegateFactory, int)} does.
      *
      * @param packed the weights of a delegate that is part of the engine; closed with it, and if it
      *     cannot be made

@@ -322,7 +322,7 @@ public final class OpenModel implements AutoCloseable {
      * @throws UnplannableException if the delegate cannot be made or cannot look at the model
      */
     public List<Set<Integer>> partitions(DelegateFactory delegates) throws UnplannableException {
-        try (NativeDelegate delegate = Delegates.create(delegates, 1)) {
+        try (NativeDelegate delegate = Delegates.create(delegates, 1, Optional.empty())) {
             return TfLiteSession.partitions(handle, 1, delegate);
         }
     }

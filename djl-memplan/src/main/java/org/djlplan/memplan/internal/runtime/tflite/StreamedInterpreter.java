@@ -90,7 +90,7 @@ public final class StreamedInterpreter implements AutoCloseable {
             throws IOException, UnplannableException {
         List<OpenModel> read = new ArrayList<>(List.of(model));
         part.original().ifPresent(read::add);
-        NativeDelegate delegate = Delegates.create(part.delegates(), threads);
+        NativeDelegate delegate = Delegates.create(part.delegates(), threads, Optional.empty());
         Optional<PageRelease> release = Optional.empty();
         try {
             release = Optional.of(PageRelease.of(read));

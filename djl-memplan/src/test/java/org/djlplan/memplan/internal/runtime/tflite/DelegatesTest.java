@@ -38,7 +38,9 @@ class DelegatesTest {
 
     private static void assertRefused(DelegateFactory factory, String why) {
         UnplannableException refused =
-                assertThrows(UnplannableException.class, () -> Delegates.create(factory, -1));
+                assertThrows(
+                        UnplannableException.class,
+                        () -> Delegates.create(factory, -1, Optional.empty()));
         assertEquals("no delegate: " + why, refused.getMessage());
     }
 
@@ -82,7 +84,8 @@ class DelegatesTest {
     @Test
     void close_delegateThatThrows_oneWarningAndOnlyOnce() throws Exception {
         try (LogCapture log = new LogCapture()) {
-            NativeDelegate delegate = Delegates.create(threads -> delegate(threads), 3);
+            NativeDelegate delegate =
+                    Delegates.create(threads -> delegate(threads), 3, Optional.empty());
             assertEquals(3, delegate.handle());
             delegate.close();
             delegate.close();
