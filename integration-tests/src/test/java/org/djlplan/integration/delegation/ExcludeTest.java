@@ -14,12 +14,12 @@ import java.util.Set;
 import java.util.SortedSet;
 import org.djlplan.delegation.internal.partition.Dataflow;
 import org.djlplan.integration.networks.HalfPrecision;
-import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
+import org.djlplan.integration.tflite.TfLiteTests;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
@@ -38,29 +38,17 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.djlplan.thirdparty.guava.collect.Sets;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests operators that a user excludes from delegation. */
-class ExcludeTest {
+class ExcludeTest implements TfLiteTests {
 
     private static final String EXCLUDE = "delegation.exclude";
 
     @TempDir Path folder;
-
-    @BeforeAll
-    static void loadEngine() {
-        StockInterpreter.loadEngine();
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Freed.assertEverything();
-    }
 
     private static DelegationReport report(ZooModel<NDList, NDList> model) {
         return PlanReport.of(model).orElseThrow().delegation().orElseThrow();

@@ -22,31 +22,20 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests {@code batchPredict} with {@code memplan.batchTokens}. */
 @Tag("djl-current")
-class BatchTokensTest {
+class BatchTokensTest implements TorchTests {
 
     private static final float TOLERANCE = 1e-5f;
 
     @TempDir Path folder;
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
 
     private ZooModel<String, float[]> embedding(Map<String, ?> options) throws Exception {
         Criteria.Builder<String, float[]> criteria =

@@ -21,9 +21,8 @@ import java.util.Map;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.report.PlanReport;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,23 +31,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that planned text generation yields stock's tokens. */
 @OnEveryDjlWhenLong
-class GenerationTest {
+class GenerationTest implements TorchTests {
 
     private static final int PROMPT = 5;
     private static final int LENGTH = 60;
     private static final int CACHED = 48;
 
     @TempDir Path folder;
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
 
     private Path file(String name) throws Exception {
         return Torch.copy(TorchScriptModels.text(name).file(), folder);

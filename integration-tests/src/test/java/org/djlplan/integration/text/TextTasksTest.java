@@ -30,11 +30,10 @@ import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.PlannedBlockFactory;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,23 +45,13 @@ import org.junit.jupiter.params.provider.MethodSource;
  * bit by bit, for texts of many lengths.
  */
 @OnEveryDjlWhenLong
-class TextTasksTest {
+class TextTasksTest implements TorchTests {
 
     private static final int TEXTS = 40;
     private static final int MOST_WORDS = 24;
     private static final int THREADS = 4;
 
     @TempDir Path folder;
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
 
     private Path files(String name) throws Exception {
         return TextFiles.write(TorchScriptModels.text(name).file(), folder);

@@ -14,10 +14,10 @@ import java.util.stream.IntStream;
 import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.support.Delegated;
-import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.tflite.TfLiteTests;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.PlainModel;
@@ -26,14 +26,12 @@ import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.DelegationChoice;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests that nothing but a prediction changes what a model keeps from one to the next. */
 @OnEveryDjl
-class KeptStateTest {
+class KeptStateTest implements TfLiteTests {
 
     private static final int PREDICTIONS = 10;
     private static final int THREADS = 4;
@@ -44,16 +42,6 @@ class KeptStateTest {
     private static final List<List<Integer>> LOOKUP = List.of(List.of(1, ROW), List.of(1));
 
     @TempDir Path folder;
-
-    @BeforeAll
-    static void loadEngine() {
-        StockInterpreter.loadEngine();
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Freed.assertEverything();
-    }
 
     /** A prediction, planned or plain. */
     private interface Prediction {

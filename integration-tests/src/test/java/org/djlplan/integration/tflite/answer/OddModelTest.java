@@ -16,18 +16,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.djlplan.integration.networks.OddModels;
-import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.tflite.TfLiteTests;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.base.Throwables;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,21 +37,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Tests models with one unusual property: a model is planned if the plan is safe, and otherwise
  * runs exactly as stock.
  */
-class OddModelTest {
+class OddModelTest implements TfLiteTests {
 
     private static final int PREDICTIONS = 10;
 
     @TempDir Path folder;
-
-    @BeforeAll
-    static void loadEngine() {
-        StockInterpreter.loadEngine();
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Freed.assertEverything();
-    }
 
     private Path write(TfLiteFile model) throws Exception {
         Path file = folder.resolve("model.tflite");

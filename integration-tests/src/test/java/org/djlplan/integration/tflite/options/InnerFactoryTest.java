@@ -22,33 +22,21 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.integration.tflite.TfLiteTests;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.base.Throwables;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
  * Tests the name of the wrapped factory in a URL: a translator factory is used; any other name
  * causes an error with the reason.
  */
-class InnerFactoryTest {
+class InnerFactoryTest implements TfLiteTests {
 
     private static final Path FILE = TestModels.built("blaze_face");
     private static final String FACTORY = "org.djlplan.memplan.PlannedTranslatorFactory";
-
-    @BeforeAll
-    static void loadEngine() {
-        StockInterpreter.loadEngine();
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Freed.assertEverything();
-    }
 
     private static ZooModel<NDList, NDList> load(String url) throws Exception {
         return Criteria.builder()

@@ -17,36 +17,24 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
+import org.djlplan.integration.tflite.TfLiteTests;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.base.Throwables;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the effect of options on a loaded model, on the log and on the report. */
-class OptionsTest {
+class OptionsTest implements TfLiteTests {
 
     private static final Path FILE = TestModels.built("blaze_face");
-
-    @BeforeAll
-    static void loadEngine() {
-        StockInterpreter.loadEngine();
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Freed.assertEverything();
-    }
 
     private static void predictAsStock(ZooModel<NDList, NDList> model) throws Exception {
         try (StockInterpreter stock = new StockInterpreter(FILE, -1)) {

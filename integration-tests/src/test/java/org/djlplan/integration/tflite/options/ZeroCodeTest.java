@@ -18,38 +18,26 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
+import org.djlplan.integration.tflite.TfLiteTests;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.LogCapture;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests planning without code: all options are in a URL or in a model zoo's metadata. */
-class ZeroCodeTest {
+class ZeroCodeTest implements TfLiteTests {
 
     private static final Path FILE = TestModels.built("blaze_face");
     private static final String FACTORY = "org.djlplan.memplan.PlannedTranslatorFactory";
 
     @TempDir Path folder;
-
-    @BeforeAll
-    static void loadEngine() {
-        StockInterpreter.loadEngine();
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Freed.assertEverything();
-    }
 
     private static Criteria.Builder<NDList, NDList> arrays() {
         return Criteria.builder().setTypes(NDList.class, NDList.class).optEngine("TFLite");

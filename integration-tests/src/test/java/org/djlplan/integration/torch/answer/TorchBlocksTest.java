@@ -36,9 +36,8 @@ import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.report.PlanReport;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,7 +47,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Tests that a wrapped block supports what users do with a model's block, with the same results.
  */
 @OnEveryDjl
-class TorchBlocksTest {
+class TorchBlocksTest implements TorchTests {
 
     private static final int SEEDS = 6;
 
@@ -56,16 +55,6 @@ class TorchBlocksTest {
     private static final Map<String, ?> PLAIN = Map.of("memplan.liveness", "off");
 
     @TempDir Path folder;
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
 
     private static List<List<Output>> answers(ZooModel<NDList, NDList> model) throws Exception {
         List<List<Output>> answers = new ArrayList<>();

@@ -24,10 +24,9 @@ import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,23 +34,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the ways to call a predictor. */
 @OnEveryDjl
-class TorchCallsTest {
+class TorchCallsTest implements TorchTests {
 
     private static final ModelInputs IMAGES = TorchScriptModels.named("cnn").inputSets().get(0);
     private static final ModelInputs IMAGE = ModelInputs.floats(new long[] {3, 32, 32});
     private static final int ROUNDS = 4;
 
     @TempDir Path folder;
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
 
     private Path file(String name) throws Exception {
         return Torch.copy(TorchScriptModels.named(name), folder);

@@ -25,9 +25,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BareTranslator;
-import org.djlplan.integration.torch.Torch;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.djlplan.integration.torch.TorchTests;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.MDC;
@@ -40,17 +38,7 @@ import org.slf4j.spi.MDCAdapter;
  */
 @Timeout(240)
 @OnEveryDjl
-class CallersContextTest {
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
+class CallersContextTest implements TorchTests {
 
     @Test
     void predict_onAWorker_hasTheCallersContext() throws Exception {

@@ -20,9 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.djlplan.integration.contract.Threads;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
-import org.djlplan.integration.torch.Torch;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.djlplan.integration.torch.TorchTests;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,20 +29,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests predictions of many threads, whose forward passes run on few workers. */
 @Timeout(240)
 @OnEveryDjlWhenLong
-class TorchWorkersTest {
+class TorchWorkersTest implements TorchTests {
 
     private static final int CALLERS = 16;
     private static final int CALLS = 20;
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
 
     /** Calls have several passes; the arena of an earlier pass must be available to others. */
     @Test

@@ -22,27 +22,16 @@ import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests which models have or share arenas, and when arenas are freed. */
 @OnEveryDjl
-class TorchArenaTest {
+class TorchArenaTest implements TorchTests {
 
     @TempDir Path folder;
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
 
     /** Reserves a buffer for the longest text, and writes nothing to it. */
     private static final class Buffering extends AbstractBlock {

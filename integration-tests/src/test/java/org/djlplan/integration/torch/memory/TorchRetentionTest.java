@@ -24,29 +24,18 @@ import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchProbe;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests that an array returned to the user never lies in memory that a later prediction uses. */
 @OnEveryDjlWhenLong
-class TorchRetentionTest {
+class TorchRetentionTest implements TorchTests {
 
     private static final int RETAINED = 20;
 
     @TempDir Path folder;
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
 
     private ZooModel<NDList, String> loadInside(String name) throws Exception {
         return Torch.load(

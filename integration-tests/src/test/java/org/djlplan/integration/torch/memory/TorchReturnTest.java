@@ -12,17 +12,16 @@ import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests that arenas are not much larger than necessary, and return their memory. */
-class TorchReturnTest {
+class TorchReturnTest implements TorchTests {
 
     private static final long MIB = 1 << 20;
 
@@ -30,16 +29,6 @@ class TorchReturnTest {
     private static final long ROUNDING_BYTES = 2 * 4096;
 
     @TempDir private Path folder;
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
 
     private static long arenaBytes() {
         return ArenaPool.shared().metric().arenaBytes();

@@ -16,16 +16,15 @@ import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.report.PlanReport;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests inputs that change shape with nearly every prediction. */
-class TorchVariableShapesTest {
+class TorchVariableShapesTest implements TorchTests {
 
     private static final int KEPT = 60;
     private static final int FURTHER = 1_000;
@@ -36,16 +35,6 @@ class TorchVariableShapesTest {
     private static final long LITTLE_BYTES = 2 << 20;
 
     @TempDir private Path folder;
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
 
     private static ModelInputs image(int number) {
         return ModelInputs.floats(new long[] {1, 3, 16 + number % 20, 16 + number / 20});

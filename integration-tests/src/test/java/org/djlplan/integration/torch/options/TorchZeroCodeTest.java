@@ -17,17 +17,16 @@ import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.PlannedBlockFactory;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests planning that is configured without a line of code. */
 @OnEveryDjl
-class TorchZeroCodeTest {
+class TorchZeroCodeTest implements TorchTests {
 
     private static final ModelInputs IMAGES = TorchScriptModels.named("cnn").inputSets().get(0);
     private static final int SEEDS = 4;
@@ -35,16 +34,6 @@ class TorchZeroCodeTest {
             "blockFactory=" + PlannedBlockFactory.class.getName() + "\n";
 
     @TempDir Path folder;
-
-    @BeforeEach
-    void oneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
-    }
 
     private static Criteria.Builder<NDList, NDList> arrays() {
         return Criteria.builder().setTypes(NDList.class, NDList.class).optEngine("PyTorch");

@@ -29,14 +29,13 @@ import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.internal.rewrite.Recipe;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,7 +45,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests how a stored choice begins to serve, and what happens to predictions meanwhile. */
 @OnEveryDjl
-class RewrittenServiceTest {
+class RewrittenServiceTest implements TorchTests {
 
     private static final int SEEDS = 6;
     private static final long CODE_BYTES = 25 << 20;
@@ -58,16 +57,6 @@ class RewrittenServiceTest {
 
     static Stream<Recipe> recipes() {
         return Recipe.all().stream();
-    }
-
-    @BeforeEach
-    void useOneThread() {
-        Torch.threads(1);
-    }
-
-    @AfterEach
-    void everythingIsFreed() {
-        Torch.assertNoArenas();
     }
 
     private Path stored(String model, String recipe) throws Exception {
