@@ -87,7 +87,6 @@ public final class Profiler {
             "no process answered, perhaps for another reason than the candidates";
 
     private final Request request;
-    private final boolean exhaustive;
     private final CandidateRunner runner;
     private final TimeBudget budget;
     private final Goal goal;
@@ -97,12 +96,10 @@ public final class Profiler {
 
     private Profiler(
             Request request,
-            boolean exhaustive,
             CandidateRunner runner,
             TimeBudget budget,
             Consumer<Entry.Measured> verified) {
         this.request = request;
-        this.exhaustive = exhaustive;
         this.runner = runner;
         this.budget = budget;
         this.verified = verified;
@@ -127,25 +124,11 @@ public final class Profiler {
             Optional<Progress> progress,
             Consumer<Entry.Measured> verified)
             throws InterruptedException {
-        return profile(request, false, runner, progress, verified, runner::workedNanos);
-    }
-
-    /**
-     * Measures all unions of whole partitions equally often instead of the promising ones, for
-     * studies; otherwise as {@link #profile}.
-     */
-    public static ProfileTable profileAll(
-            Request request,
-            CandidateRunner runner,
-            Optional<Progress> progress,
-            Consumer<Entry.Measured> verified)
-            throws InterruptedException {
-        return profile(request, true, runner, progress, verified, runner::workedNanos);
+        return profile(request, runner, progress, verified, runner::workedNanos);
     }
 
     static ProfileTable profile(
             Request request,
-            boolean exhaustive,
             CandidateRunner runner,
             Optional<Progress> progress,
             Consumer<Entry.Measured> verified,
@@ -154,7 +137,7 @@ public final class Profiler {
         TimeBudget budget = new TimeBudget(clock, request.budget(), progress);
         budget.begin("Profiling " + request.graph().name());
         try {
-            return new Profiler(request, exhaustive, runner, budget, verified).table();
+            return new Profiler(request, runner, budget, verified).table();
         } finally {
             budget.end();
         }
@@ -219,13 +202,9 @@ public final class Profiler {
         SetSearch first =
                 new SetSearch(request.graph(), partitions, threads, trials, goal, this::verified);
         search = Optional.of(first);
-        if (exhaustive) {
-            first.searchAll(request.triesTransientBuffers());
-        } else {
-            first.search(request.triesTransientBuffers());
-            double inferences = INFERENCES_PER_UNION * Math.pow(2, first.size());
-            budget.allow(request.threads().size() * Math.max(FEWEST_INFERENCES, inferences));
-        }
+        first.search(request.triesTransientBuffers());
+        double inferences = INFERENCES_PER_UNION * Math.pow(2, first.size());
+        budget.allow(request.threads().size() * Math.max(FEWEST_INFERENCES, inferences));
         return first.best();
     }
 
@@ -378,7 +357,7 @@ public final class Profiler {
                     entries,
                     candidate,
                     lighter,
-                    reason.of(chosen.get(), entries) + leftOut(partitions),
+                    reason.of(chosen.get(), entries),
                     runner.caveat()
                             .or(() -> restless(chosen.get()))
                             .or(() -> contradicted(winners, winner.get())),
@@ -444,13 +423,6 @@ public final class Profiler {
 
     private static int threads(Contender contender) {
         return contender.candidate().threads();
-    }
-
-    private String leftOut(List<SortedSet<Integer>> partitions) {
-        int most = SetSearch.MOST_PARTITIONS;
-        return exhaustive && partitions.size() > most
-                ? "; only the " + most + " largest partitions were tried"
-                : "";
     }
 
     private ProfileTable cpu(List<SortedSet<Integer>> partitions, String reason) {

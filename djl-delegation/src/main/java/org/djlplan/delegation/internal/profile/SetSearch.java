@@ -63,9 +63,6 @@ final class SetSearch {
     /** The same if memory counts, because more sets are to be tried. */
     private static final double PART_FOR_MEMORY = 0.7;
 
-    /** In an exhaustive search only the largest partitions take part if there are more. */
-    static final int MOST_PARTITIONS = 10;
-
     /** A gain or a loss below this fraction of the CPU time does not matter. */
     private static final double NEGLIGIBLE = 0.003;
 
@@ -153,21 +150,6 @@ final class SetSearch {
             Optional<Tried> smaller = tried(units.indices(), true);
             boolean fits = smaller.isPresent() && goal.admits(smaller.get().contender());
             improve(cpu.get(), smaller, true, fits);
-        }
-    }
-
-    /** Measures all sets of whole partitions. */
-    void searchAll(boolean transientBuffers) throws InterruptedException {
-        List<Unit> largest = new ArrayList<>(units.all());
-        largest.sort(Comparator.comparing((Unit unit) -> unit.operators().size()).reversed());
-        units = units.with(largest.stream().limit(MOST_PARTITIONS).toList());
-        for (Set<Integer> set : Sets.powerSet(units.indices())) {
-            if (set.isEmpty() || trials.budget().spent() < 1) {
-                Optional<Tried> unused = tried(set, false);
-                if (transientBuffers && !set.isEmpty()) {
-                    unused = tried(set, true);
-                }
-            }
         }
     }
 

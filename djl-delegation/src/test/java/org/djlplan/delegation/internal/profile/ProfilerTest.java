@@ -67,18 +67,7 @@ class ProfilerTest {
 
     private static ProfileTable profile(SimulatedRunner runner, Request request)
             throws InterruptedException {
-        return Profiler.profile(
-                request, false, runner, Optional.empty(), early -> {}, runner::nowNanos);
-    }
-
-    private static ProfileTable profileAll(SimulatedRunner runner) throws InterruptedException {
-        return Profiler.profile(
-                request(runner, LATENCY),
-                true,
-                runner,
-                Optional.empty(),
-                early -> {},
-                runner::nowNanos);
+        return Profiler.profile(request, runner, Optional.empty(), early -> {}, runner::nowNanos);
     }
 
     private static SimulatedRunner runner(Truth truth) {
@@ -498,35 +487,12 @@ class ProfilerTest {
     }
 
     @Test
-    void profile_exhaustive_measuresAllUnions() throws InterruptedException {
-        ChainTruth truth = truth(2, 9, 3);
-
-        ProfileTable table = profileAll(runner(truth));
-
-        assertEquals(truth.union(Set.of(0, 2)), table.chosen());
-        assertEquals(8, table.entries().size());
-        assertTrue(table.entries().stream().allMatch(Entry.Measured.class::isInstance));
-    }
-
-    @Test
-    void profile_exhaustiveOfManyPartitions_takesTheLargest() throws InterruptedException {
-        ChainTruth truth = new ChainTruth(1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2);
-        Arrays.fill(truth.cpuNanos, MILLI);
-
-        ProfileTable table = profileAll(runner(truth));
-
-        assertEquals(1 << SetSearch.MOST_PARTITIONS, table.entries().size());
-        assertTrue(table.reason().endsWith("; only the 10 largest partitions were tried"));
-    }
-
-    @Test
     void progress_goesFromNothingToItsEnd() throws InterruptedException {
         SimulatedRunner runner = runner(truth(2, 9, 3));
         Recorded progress = new Recorded();
 
         Profiler.profile(
                 request(runner, LATENCY),
-                false,
                 runner,
                 Optional.of(progress),
                 early -> {},

@@ -80,7 +80,7 @@ class RecipeRaceTest {
                             Set.of(),
                             names);
             return Profiler.profile(
-                    request, false, this, Optional.empty(), early -> {}, () -> (long) nowNanos);
+                    request, this, Optional.empty(), early -> {}, () -> (long) nowNanos);
         }
 
         ProfileTable permittingInt8() throws InterruptedException {

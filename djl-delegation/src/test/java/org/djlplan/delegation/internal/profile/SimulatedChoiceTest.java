@@ -44,7 +44,6 @@ class SimulatedChoiceTest {
                         List.of(1),
                         Optional.of(Duration.ofHours(1)),
                         Tolerance.AUTO),
-                false,
                 runner,
                 Optional.empty(),
                 early -> {},

@@ -98,7 +98,6 @@ class YoloReplayTest {
                                 List.of(1),
                                 Optional.of(Duration.ofSeconds(10)),
                                 Tolerance.AUTO),
-                        false,
                         runner,
                         Optional.empty(),
                         early -> {},
