@@ -209,45 +209,33 @@ public final class CandidateInterpreters implements CandidateRunner {
         }
 
         @Override
+        public MeasuredInterpreter cpu() throws UnplannableException {
+            return build(Candidate.cpu(cpuOutputs.threads()), false);
+        }
+
+        /** It cannot be determined if the disk is full, or the file cannot be written completely. */
+        @Override
         public Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs)
                 throws InterruptedException {
-            return CandidateInterpreters.this.worstOperator(candidate, outputs);
-        }
-
-        @Override
-        public void noise(List<OutputError> errors)
-                throws UnplannableException, InterruptedException {
-            cpuOutputs.measureNoise(
-                    () -> build(Candidate.cpu(cpuOutputs.threads()), false), errors);
-        }
-    }
-
-    /**
-     * Returns the operator that differs most from its CPU kernel.
-     *
-     * @return empty if it cannot be determined, for example because the disk is full, or the file
-     *     cannot be written completely
-     */
-    private Optional<ByOperator> worstOperator(
-            Candidate candidate, List<List<OutputTensor>> outputs) throws InterruptedException {
-        try {
-            if (operators.isEmpty()) {
-                operators =
-                        Optional.of(
-                                new OperatorCheck(
-                                        model.bytes(),
-                                        model.graph(),
-                                        delegates,
-                                        Path.of(System.getProperty("java.io.tmpdir")),
-                                        Long.MAX_VALUE));
+            try {
+                if (operators.isEmpty()) {
+                    operators =
+                            Optional.of(
+                                    new OperatorCheck(
+                                            model.bytes(),
+                                            model.graph(),
+                                            delegates,
+                                            Path.of(System.getProperty("java.io.tmpdir")),
+                                            Long.MAX_VALUE));
+                }
+                List<List<ByteBuffer>> inputs =
+                        IntStream.range(0, outputs.size()).mapToObj(cpuOutputs::input).toList();
+                return Optional.of(
+                        operators.get().worst(candidate, inputs, outputs, OperatorCheck.Step::run));
+            } catch (IOException | UnplannableException e) {
+                logger.warn("{}: operators cannot be compared one by one", model.file(), e);
+                return Optional.empty();
             }
-            List<List<ByteBuffer>> inputs =
-                    IntStream.range(0, outputs.size()).mapToObj(cpuOutputs::input).toList();
-            return Optional.of(
-                    operators.get().worst(candidate, inputs, outputs, OperatorCheck.Step::run));
-        } catch (IOException | UnplannableException e) {
-            logger.warn("{}: operators cannot be compared one by one", model.file(), e);
-            return Optional.empty();
         }
     }
 

@@ -88,20 +88,17 @@ public final class CpuOutputs {
         default void close() {}
     }
 
-    /** Opens interpreters of the CPU kernels. */
+    /** Takes measurements that only some decisions need. */
     @FunctionalInterface
-    public interface Interpreters {
+    public interface Measurements {
 
         /**
-         * Returns an interpreter. If the model keeps state, this one has not run yet.
+         * Returns an interpreter of the CPU kernels, on {@link #threads()} threads. If the model
+         * keeps state, this one has not run yet.
          *
          * @throws UnplannableException if none can be built
          */
-        Interpreter open() throws UnplannableException, InterruptedException;
-    }
-
-    /** Takes measurements that only some decisions need. */
-    public interface Measurements {
+        Interpreter cpu() throws UnplannableException, InterruptedException;
 
         /**
          * Returns the operator that differs most from its CPU kernel.
@@ -109,11 +106,10 @@ public final class CpuOutputs {
          * @param outputs of the candidate, by input
          * @return empty if it cannot be determined
          */
-        Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs)
-                throws UnplannableException, InterruptedException;
-
-        /** Calls {@link #measureNoise} with the CPU kernels, on {@link #threads()} threads. */
-        void noise(List<OutputError> errors) throws UnplannableException, InterruptedException;
+        default Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs)
+                throws InterruptedException {
+            return Optional.empty();
+        }
     }
 
     /**
@@ -248,7 +244,7 @@ public final class CpuOutputs {
             errors = errors.stream().map(error -> error.withOperators(worst.get())).toList();
         }
         if (noiseDecides(errors)) {
-            measurements.noise(errors);
+            measureNoise(measurements, errors);
         }
         return withNoise(errors);
     }
@@ -324,14 +320,13 @@ public final class CpuOutputs {
      * interpreter runs all inputs, as for the reference: its outputs have the state of all inputs
      * before.
      *
-     * @param cpu run the model without a delegate, with {@link #threads()} threads
      * @param errors of the outputs
      */
-    public void measureNoise(Interpreters cpu, List<OutputError> errors)
+    void measureNoise(Measurements measurements, List<OutputError> errors)
             throws UnplannableException, InterruptedException {
         long start = System.nanoTime();
         while (noiseMayDecide(errors, start)) {
-            try (Interpreter interpreter = cpu.open()) {
+            try (Interpreter interpreter = measurements.cpu()) {
                 if (keepsState) {
                     for (int input = 0; input < outputs.size(); input++) {
                         measureNoise(interpreter, input);

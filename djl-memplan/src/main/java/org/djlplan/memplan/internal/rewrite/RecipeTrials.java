@@ -3,7 +3,6 @@ package org.djlplan.memplan.internal.rewrite;
 import ai.djl.Device;
 import ai.djl.MalformedModelException;
 import ai.djl.Model;
-import ai.djl.engine.EngineException;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -36,7 +35,6 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Ints;
@@ -153,9 +151,7 @@ public final class RecipeTrials implements CandidateRunner {
                     running.close();
                 }
             }
-        } catch (IOException
-                | MalformedModelException
-                | ReflectiveOperationException
+        } catch (ReflectiveOperationException
                 | RefusedException
                 | UnplannableException
                 | RuntimeException e) {
@@ -169,11 +165,7 @@ public final class RecipeTrials implements CandidateRunner {
     }
 
     /** Computes the reference outputs with stock, and decides whether recipes may serve. */
-    private void learn()
-            throws IOException,
-                    MalformedModelException,
-                    ReflectiveOperationException,
-                    UnplannableException {
+    private void learn() throws ReflectiveOperationException, UnplannableException {
         try (Running stock = load()) {
             problem = Eligibility.problem(rewriter, TorchScriptBlock.of(stock.block()));
             List<SampleInputs> all = new ArrayList<>();
@@ -206,8 +198,7 @@ public final class RecipeTrials implements CandidateRunner {
     }
 
     /** Returns the outputs of stock for all known requests. */
-    private Reference ofRequests()
-            throws IOException, MalformedModelException, UnplannableException, CandidateException {
+    private Reference ofRequests() throws UnplannableException, CandidateException {
         int known = requests.compared().size();
         if (known < SampledRequests.LEAST_COMPARED) {
             throw new CandidateException(
@@ -249,7 +240,7 @@ public final class RecipeTrials implements CandidateRunner {
                 .outputs((values, i) -> run(running, expected.inputs().get(i), values));
     }
 
-    private Running load() throws IOException, MalformedModelException {
+    private Running load() throws UnplannableException {
         String name = file.getFileName().toString();
         Model model = Model.newInstance(name, Device.cpu(), "PyTorch");
         try {
@@ -258,17 +249,17 @@ public final class RecipeTrials implements CandidateRunner {
             requireLoaded(file, identity);
             return new Running(
                     model, model.getBlock(), new ParameterStore(model.getNDManager(), false));
-        } catch (IOException | MalformedModelException | RuntimeException e) {
+        } catch (IOException | MalformedModelException e) {
+            model.close();
+            throw new UnplannableException(UnplannableException.reason(e));
+        } catch (RuntimeException e) {
             model.close();
             throw e;
         }
     }
 
     private Running build(Candidate candidate)
-            throws IOException,
-                    MalformedModelException,
-                    ReflectiveOperationException,
-                    RefusedException {
+            throws UnplannableException, ReflectiveOperationException, RefusedException {
         Running stock = load();
         if (candidate.isStock()) {
             return stock;
@@ -306,7 +297,8 @@ public final class RecipeTrials implements CandidateRunner {
                 throw new IllegalStateException("its outputs have other types or shapes");
             }
         }
-        List<OutputError> errors = expected.outputs().judge(own, new Noise(expected));
+        List<OutputError> errors =
+                expected.outputs().judge(own, () -> new Stock(load(), expected.inputs()));
         return new Trial(0, errors, grown, WARM_UPS * requests.measured().size() + own.size());
     }
 
@@ -314,30 +306,18 @@ public final class RecipeTrials implements CandidateRunner {
         return outputs.stream().map(OutputTensor::info).toList();
     }
 
-    private final class Noise implements CpuOutputs.Measurements {
+    /** Stock, which runs with other values of the inputs. */
+    private record Stock(Running running, List<SampleInputs> inputs)
+            implements CpuOutputs.Interpreter {
 
-        private final Reference expected;
-
-        Noise(Reference expected) {
-            this.expected = expected;
+        @Override
+        public List<OutputTensor> of(List<ByteBuffer> values, int input) {
+            return run(running, inputs.get(input), values);
         }
 
         @Override
-        public Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs) {
-            return Optional.empty();
-        }
-
-        @Override
-        public void noise(List<OutputError> errors)
-                throws UnplannableException, InterruptedException {
-            try (Running stock = load()) {
-                expected.outputs()
-                        .measureNoise(
-                                () -> (values, i) -> run(stock, expected.inputs().get(i), values),
-                                errors);
-            } catch (IOException | MalformedModelException e) {
-                throw new EngineException(e);
-            }
+        public void close() {
+            running.close();
         }
     }
 
@@ -346,7 +326,8 @@ public final class RecipeTrials implements CandidateRunner {
         return memory.anonymousBytes().orElse(0);
     }
 
-    private List<OutputTensor> run(Running running, SampleInputs inputs, List<ByteBuffer> values) {
+    private static List<OutputTensor> run(
+            Running running, SampleInputs inputs, List<ByteBuffer> values) {
         try (NDManager manager = running.model().getNDManager().newSubManager()) {
             NDList outputs = forward(running, inputs.create(manager, values));
             ImmutableList.Builder<OutputTensor> copies = ImmutableList.builder();

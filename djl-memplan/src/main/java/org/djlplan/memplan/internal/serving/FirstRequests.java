@@ -17,7 +17,6 @@ import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -234,22 +233,7 @@ final class FirstRequests {
         CpuOutputs reference =
                 new CpuOutputs(graph, expected.stream().map(Request::inputs).toList(), tolerance);
         int unused = reference.learn((values, run) -> expected.get(run).outputs(), 1);
-        List<OutputError> errors =
-                reference.judge(
-                        outputs,
-                        new CpuOutputs.Measurements() {
-                            @Override
-                            public Optional<ByOperator> worstOperator(
-                                    List<List<OutputTensor>> others) {
-                                return Optional.empty();
-                            }
-
-                            @Override
-                            public void noise(List<OutputError> found)
-                                    throws UnplannableException, InterruptedException {
-                                reference.measureNoise(() -> cpu(threads), found);
-                            }
-                        });
+        List<OutputError> errors = reference.judge(outputs, () -> cpu(threads));
         for (int i = 0; i < errors.size(); i++) {
             OutputError error = errors.get(i);
             if (!tolerance.admits(error)) {
