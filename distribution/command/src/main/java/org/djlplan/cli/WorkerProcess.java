@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Queue;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
@@ -21,7 +20,6 @@ import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.usage.UsageRecord;
-import org.djlplan.thirdparty.guava.collect.EvictingQueue;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 
@@ -35,10 +33,12 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  */
 final class WorkerProcess implements AutoCloseable {
 
+    /** Prefix of the engine's informational messages; warnings and errors have other prefixes. */
+    private static final String NATIVE_NEWS = "INFO: ";
+
     private final String name;
     private final Duration timeout;
     private final ChildProcess process;
-    private final Errors errors;
 
     /**
      * Starts a child process that loads the engine.
@@ -72,23 +72,26 @@ final class WorkerProcess implements AutoCloseable {
         command.addAll(options.toArguments());
         ProcessBuilder builder = new ProcessBuilder(command.build());
         builder.environment().putAll(contestant.environment());
-        Errors errors = new Errors(news);
         try {
             return new WorkerProcess(
                     contestant.name(),
                     options.effort().timeout(),
-                    ChildProcess.start(builder, errors),
-                    errors);
+                    ChildProcess.start(builder, line -> tell(line, news)));
         } catch (IOException e) {
             throw new Failure("cannot start a process for the " + contestant.name() + " model", e);
         }
     }
 
-    private WorkerProcess(String name, Duration timeout, ChildProcess process, Errors errors) {
+    private WorkerProcess(String name, Duration timeout, ChildProcess process) {
         this.name = name;
         this.timeout = timeout;
         this.process = process;
-        this.errors = errors;
+    }
+
+    private static void tell(String line, Consumer<String> news) {
+        if (line.startsWith(MeasuringNews.PREFIX)) {
+            news.accept(line.substring(MeasuringNews.PREFIX.length()));
+        }
     }
 
     /** Waits until the engine is loaded and has run a small model. */
@@ -205,9 +208,16 @@ final class WorkerProcess implements AutoCloseable {
         ask("closing", "finish");
     }
 
-    /** Returns the last lines for the user that the child wrote to its error stream. */
-    ImmutableList<String> lastErrorLines() {
-        return errors.lines();
+    /**
+     * Returns the last lines for the user that the child wrote to its error stream: without news,
+     * and without messages of native code (about created delegates, for example).
+     */
+    List<String> lastErrorLines() {
+        return process.lastErrorLines().stream()
+                .filter(line -> !line.startsWith(MeasuringNews.PREFIX))
+                .filter(line -> !line.startsWith(NATIVE_NEWS))
+                .map(TextTable::plain)
+                .toList();
     }
 
     /** Ends the child. */
@@ -254,55 +264,6 @@ final class WorkerProcess implements AutoCloseable {
         throw new Failure(
                 "%s: %s took more than %d s (see --timeout)"
                         .formatted(name, doing, timeout.toSeconds()));
-    }
-
-    /**
-     * The last few lines of a worker's error stream that are meant for the user, without messages
-     * of native code (about created delegates, for example). The parent prints them before its
-     * results, never between them; news it prints at once. Thread-safe.
-     */
-    static final class Errors implements Consumer<String> {
-
-        private static final int LINES = 8;
-
-        /**
-         * Prefix of the engine's informational messages; warnings and errors have other prefixes.
-         */
-        private static final String NATIVE_NEWS = "INFO: ";
-
-        /** Prefix of a JVM's crash message; the exit code already reports the crash. */
-        private static final String CRASH = "#";
-
-        private final Consumer<String> news;
-        private final Queue<String> lines = EvictingQueue.create(LINES);
-
-        /**
-         * @param news receives lines with {@link MeasuringNews#PREFIX}, without that
-         */
-        Errors(Consumer<String> news) {
-            this.news = news;
-        }
-
-        @Override
-        public void accept(String line) {
-            if (line.startsWith(MeasuringNews.PREFIX)) {
-                news.accept(line.substring(MeasuringNews.PREFIX.length()));
-                return;
-            }
-            String text = TextTable.plain(line.strip());
-            if (!text.isEmpty() && !text.startsWith(NATIVE_NEWS) && !text.startsWith(CRASH)) {
-                synchronized (lines) {
-                    lines.add(text);
-                }
-            }
-        }
-
-        /** Returns the last lines. */
-        ImmutableList<String> lines() {
-            synchronized (lines) {
-                return ImmutableList.copyOf(lines);
-            }
-        }
     }
 
     /**
