@@ -59,7 +59,6 @@ final class BenchPlannerCommand implements Callable<Integer> {
     @Option(
             names = "--warm-up",
             paramLabel = "TIME",
-            converter = Parsed.Time.class,
             defaultValue = "200ms",
             description =
                     "How long each strategy runs before it is timed, so that its code is "

@@ -48,7 +48,6 @@ final class BudgetCommand implements Callable<Integer> {
             paramLabel = "BUDGET",
             split = ",",
             defaultValue = "1/2,1/4,1/8,1/16",
-            converter = WantedConverter.class,
             description =
                     "Budgets, in this order: fractions of stock's peak (1/8, 12.5%%) or "
                             + "sizes (64MB) (default: ${DEFAULT-VALUE}).")
@@ -57,7 +56,6 @@ final class BudgetCommand implements Callable<Integer> {
     @Option(
             names = "--io",
             paramLabel = "WAY",
-            converter = IoConverter.class,
             description = "How weights are read: auto, cached, mmap or direct (default: auto).")
     private Optional<WeightIo> io = Optional.empty();
 
@@ -91,29 +89,5 @@ final class BudgetCommand implements Callable<Integer> {
                         mode == RunMode.DELEGATED
                                 ? DELEGATED_ERROR
                                 : options.engine() == EngineKind.PYTORCH ? PYTORCH_ERROR : 0));
-    }
-
-    /** Parses a budget. */
-    static final class WantedConverter extends Parsed<BudgetSweep.Wanted> {
-
-        WantedConverter() {
-            super(BudgetSweep.Wanted::parse);
-        }
-    }
-
-    /** Parses the mode in which weights are read. */
-    private static final class IoConverter extends Parsed<WeightIo> {
-
-        IoConverter() {
-            super(
-                    text ->
-                            WeightIo.of(text)
-                                    .orElseThrow(
-                                            () ->
-                                                    new IllegalArgumentException(
-                                                            "expected auto, cached, mmap or direct,"
-                                                                    + " not '%s'"
-                                                                            .formatted(text))));
-        }
     }
 }

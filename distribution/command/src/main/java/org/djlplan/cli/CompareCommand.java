@@ -70,7 +70,6 @@ final class CompareCommand implements Callable<Integer> {
             names = "--against",
             paramLabel = "NAME",
             split = ",",
-            converter = Rival.Converter.class,
             description =
                     "Also run stock with these, each in its own process. Allocators: tuned-malloc"
                             + " (the C library's, set by MALLOC_MMAP_THRESHOLD_ and"

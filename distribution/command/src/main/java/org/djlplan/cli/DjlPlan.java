@@ -76,13 +76,10 @@ public final class DjlPlan implements Callable<Integer> {
     /** Returns the complete command. */
     public static CommandLine commandLine() {
         DjlPlan top = new DjlPlan();
-        CommandLine commandLine = new CommandLine(top);
-        commandLine
-                .setCaseInsensitiveEnumValuesAllowed(true)
+        return Parsed.register(new CommandLine(top))
                 .setParameterExceptionHandler(DjlPlan::explainUsage)
                 .setExecutionExceptionHandler(
                         (e, command, parsed) -> explainFailure(e, command, top.stackTrace));
-        return commandLine;
     }
 
     @Override

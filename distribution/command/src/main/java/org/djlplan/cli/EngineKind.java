@@ -2,7 +2,6 @@ package org.djlplan.cli;
 
 import ai.djl.engine.Engine;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 import org.djlplan.thirdparty.guava.io.Files;
@@ -63,24 +62,5 @@ enum EngineKind {
             case "onnx" -> Optional.of(ONNX_RUNTIME);
             default -> Optional.empty();
         };
-    }
-
-    /** Parses an engine's name in upper or lower case. */
-    static final class Converter extends Parsed<EngineKind> {
-
-        Converter() {
-            super(EngineKind::named);
-        }
-    }
-
-    private static EngineKind named(String text) {
-        return Arrays.stream(values())
-                .filter(kind -> kind.engineName.equalsIgnoreCase(text))
-                .findFirst()
-                .orElseThrow(
-                        () ->
-                                new IllegalArgumentException(
-                                        "unknown engine '%s': expected TFLite, PyTorch or OnnxRuntime"
-                                                .formatted(text)));
     }
 }

@@ -132,14 +132,6 @@ record InputSpec(Shape shape, Optional<DataType> type, OptionalDouble value) {
                                         "unknown element type '" + name + "' of an input"));
     }
 
-    /** {@link #parse} for picocli. */
-    static final class Converter extends Parsed<InputSpec> {
-
-        Converter() {
-            super(InputSpec::parse);
-        }
-    }
-
     /** The inputs of a {@code .tflite} model, read without an engine. */
     static final class OfTfLite {
 

@@ -157,12 +157,4 @@ sealed interface ModelRef {
         }
         return InputSpec.reshape(usual, given);
     }
-
-    /** {@link #parse} for picocli. */
-    final class Converter extends Parsed<ModelRef> {
-
-        Converter() {
-            super(ModelRef::parse);
-        }
-    }
 }

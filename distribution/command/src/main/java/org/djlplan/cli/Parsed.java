@@ -7,12 +7,14 @@ import java.util.function.Function;
 import org.djlplan.memplan.internal.config.Quantities;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 import org.djlplan.thirdparty.guava.primitives.Longs;
+import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
  * A picocli converter that calls a function, whose {@link IllegalArgumentException} says what is
- * wrong with a text.
+ * wrong with a text. Values of some types always have the same form; {@link #register} registers
+ * their converters.
  */
 class Parsed<T> implements ITypeConverter<T> {
 
@@ -63,21 +65,24 @@ class Parsed<T> implements ITypeConverter<T> {
     }
 
     /** Parses a time as in a model's options: {@code 30s}, {@code 500ms}; or {@code 0s}. */
-    static final class Time extends Parsed<Duration> {
+    private static Duration time(String text) {
+        return text.equals("0s")
+                ? Duration.ZERO
+                : Quantities.duration(text, Duration.ofDays(1))
+                        .orElseThrow(
+                                () ->
+                                        new IllegalArgumentException(
+                                                "'%s' is no time from 0s to 24h, such as 30s or 500ms"
+                                                        .formatted(text)));
+    }
 
-        Time() {
-            super(Time::parse);
-        }
-
-        private static Duration parse(String text) {
-            return text.equals("0s")
-                    ? Duration.ZERO
-                    : Quantities.duration(text, Duration.ofDays(1))
-                            .orElseThrow(
-                                    () ->
-                                            new IllegalArgumentException(
-                                                    "'%s' is no time from 0s to 24h, such as 30s or 500ms"
-                                                            .formatted(text)));
-        }
+    /** Lets a command and its subcommands parse values of types that have one form everywhere. */
+    static CommandLine register(CommandLine line) {
+        return line.setCaseInsensitiveEnumValuesAllowed(true)
+                .registerConverter(BudgetSweep.Wanted.class, new Parsed<>(BudgetSweep.Wanted::parse))
+                .registerConverter(Duration.class, new Parsed<>(Parsed::time))
+                .registerConverter(InputSpec.class, new Parsed<>(InputSpec::parse))
+                .registerConverter(ModelRef.class, new Parsed<>(ModelRef::parse))
+                .registerConverter(Rival.class, new Parsed<>(Rival::parse));
     }
 }

@@ -37,7 +37,6 @@ final class PlanCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "MODEL",
-            converter = ModelRef.Converter.class,
             description = {
                 "A model (.tflite, .pt, .onnx); usage records (.csv: id,lower,upper,size);"
                         + " zoo:NAME, one of DJL's own networks; or block:CLASS, a block on the class"
@@ -48,7 +47,6 @@ final class PlanCommand implements Callable<Integer> {
     @Option(
             names = "--input-shape",
             paramLabel = "D,D,…[:TYPE]",
-            converter = InputSpec.Converter.class,
             description =
                     "Shape of a block's, a TorchScript or an ONNX model's input; once per input"
                             + " (default: a network's own, or those in an ONNX model).")
@@ -90,7 +88,6 @@ final class PlanCommand implements Callable<Integer> {
             names = "--time-limit",
             paramLabel = "TIME",
             defaultValue = "10s",
-            converter = Parsed.Time.class,
             description =
                     "How long to search for a smaller plan if the best one is not proved "
                             + "minimal: 30s, 500ms, or 0s for no search (default: 10s).")

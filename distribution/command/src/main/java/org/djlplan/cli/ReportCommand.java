@@ -76,7 +76,6 @@ final class ReportCommand implements Callable<Integer> {
             names = "--budgets",
             paramLabel = "BUDGET",
             split = ",",
-            converter = BudgetCommand.WantedConverter.class,
             description =
                     "Also run the model with these budgets, such as 1/2,1/4,24MB; "
                             + "--iterations sets how often.")
@@ -94,7 +93,6 @@ final class ReportCommand implements Callable<Integer> {
             names = "--time-limit",
             paramLabel = "TIME",
             defaultValue = "10s",
-            converter = Parsed.Time.class,
             description =
                     "How long to search for a smaller plan if the best one is not proved "
                             + "minimal (default: ${DEFAULT-VALUE}).")

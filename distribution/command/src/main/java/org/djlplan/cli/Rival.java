@@ -201,12 +201,4 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
                     OLD_DJL);
         }
     }
-
-    /** {@link #parse} for picocli. */
-    static final class Converter extends Parsed<Rival> {
-
-        Converter() {
-            super(Rival::parse);
-        }
-    }
 }

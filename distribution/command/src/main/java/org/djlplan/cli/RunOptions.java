@@ -53,14 +53,12 @@ final class RunOptions {
     @Option(
             names = "--engine",
             paramLabel = "NAME",
-            converter = EngineKind.Converter.class,
             description = "TFLite, PyTorch or OnnxRuntime (default: by the file's name).")
     private EngineKind engine;
 
     @Option(
             names = "--input-shape",
             paramLabel = "D,D,…[:TYPE]",
-            converter = InputSpec.Converter.class,
             description =
                     "Shape of an input, such as 1,3,224,224, 1,128:int64 or scalar:int64; once per input"
                             + " (default: the shapes in a TFLite or ONNX model, the network's own for "

@@ -42,7 +42,6 @@ final class SizeCommand implements Callable<Integer> {
             paramLabel = "BUDGET",
             split = ",",
             defaultValue = "1/4",
-            converter = BudgetCommand.WantedConverter.class,
             description =
                     "Budgets: fractions of stock's peak (1/8, 12.5%%) or sizes (64MB) "
                             + "(default: ${DEFAULT-VALUE}); the smallest possible one is added.")

@@ -49,7 +49,6 @@ final class TunedModel {
 
     @Parameters(
             paramLabel = "MODEL",
-            converter = ModelRef.Converter.class,
             description = "The model's file (.tflite or TorchScript, .pt).")
     private ModelRef model;
 
@@ -65,7 +64,6 @@ final class TunedModel {
     @Option(
             names = "--input-shape",
             paramLabel = "D,D,…[:TYPE]",
-            converter = InputSpec.Converter.class,
             description =
                     "Measure at this shape instead of the one in the file, once per input; required"
                             + " if the shapes in the file are placeholders. Given again for each input,"

@@ -23,7 +23,7 @@ abstract class CommandTest {
         for (Object argument : arguments) {
             words.add(argument.toString());
         }
-        return new CommandLine(command)
+        return Parsed.register(new CommandLine(command))
                 .setOut(new PrintWriter(out))
                 .setErr(new PrintWriter(err))
                 .setExecutionExceptionHandler(

@@ -282,8 +282,8 @@ class DjlPlanTest {
 
     static RunOptions parse(String... line) {
         WorkerCommand worker = new WorkerCommand();
-        CommandLine commandLine = new CommandLine(worker).setCaseInsensitiveEnumValuesAllowed(true);
-        commandLine.parseArgs(ObjectArrays.concat("--way=planned", line));
+        Parsed.register(new CommandLine(worker))
+                .parseArgs(ObjectArrays.concat("--way=planned", line));
         return worker.options();
     }
 

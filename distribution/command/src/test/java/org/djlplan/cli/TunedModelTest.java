@@ -36,7 +36,8 @@ class TunedModelTest {
 
     private static Optional<ShapeMix> mix(String... arguments) {
         Measuring measuring = new Measuring();
-        new CommandLine(measuring).parseArgs(ObjectArrays.concat(arguments, "net.tflite"));
+        Parsed.register(new CommandLine(measuring))
+                .parseArgs(ObjectArrays.concat(arguments, "net.tflite"));
         return measuring.model.mix(graph());
     }
 
