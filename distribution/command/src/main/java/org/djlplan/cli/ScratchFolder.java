@@ -3,10 +3,8 @@ package org.djlplan.cli;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import org.djlplan.thirdparty.guava.io.MoreFiles;
-import org.djlplan.thirdparty.guava.io.RecursiveDeleteOption;
+import org.djlplan.memplan.internal.measure.TemporaryFolder;
 
 /**
  * A command's temporary folder, which is deleted when the command ends, even if a signal ends the
@@ -14,11 +12,8 @@ import org.djlplan.thirdparty.guava.io.RecursiveDeleteOption;
  */
 final class ScratchFolder implements Closeable {
 
-    /** Other processes may add files during the deletion. */
-    private static final int ATTEMPTS = 5;
-
     private final Path path;
-    private final Thread atExit = new Thread(this::deleteIfPossible, "djl-plan-scratch-folder");
+    private final Thread atExit = new Thread(this::delete, "djl-plan-scratch-folder");
 
     private ScratchFolder(Path path) {
         this.path = path;
@@ -45,35 +40,14 @@ final class ScratchFolder implements Closeable {
         return path;
     }
 
-    private void delete() throws IOException {
-        MoreFiles.deleteRecursively(path, RecursiveDeleteOption.ALLOW_INSECURE);
-    }
-
-    private void deleteIfPossible() {
-        for (int i = 0; i < ATTEMPTS && Files.exists(path, LinkOption.NOFOLLOW_LINKS); i++) {
-            try {
-                delete();
-            } catch (IOException e) {
-                // Another process still writes files: try once more.
-            }
-        }
+    private void delete() {
+        TemporaryFolder.delete(path);
     }
 
     /** Deletes it. The hook stays until then, because a signal may arrive meanwhile. */
     @Override
-    public void close() throws IOException {
-        try {
-            delete();
-        } catch (IOException e) {
-            if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-                throw e;
-            }
-        } finally {
-            removeHook();
-        }
-    }
-
-    private void removeHook() {
+    public void close() {
+        delete();
         try {
             boolean unused = Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {

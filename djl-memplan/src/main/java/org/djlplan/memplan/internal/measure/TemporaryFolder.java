@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * lock on a file in the folder, which the system releases when that process ends, even if it is
  * killed. So the next process can recognize abandoned folders.
  */
-final class TemporaryFolder implements AutoCloseable {
+public final class TemporaryFolder implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(TemporaryFolder.class);
 
@@ -141,7 +141,7 @@ final class TemporaryFolder implements AutoCloseable {
      * Deletes the folder with its content, even if files are added or deleted meanwhile; does
      * nothing if it does not exist.
      */
-    static void delete(Path folder) {
+    public static void delete(Path folder) {
         IOException failure = null;
         for (int i = 0; i < ATTEMPTS && Files.exists(folder, LinkOption.NOFOLLOW_LINKS); i++) {
             if (failure != null) {
