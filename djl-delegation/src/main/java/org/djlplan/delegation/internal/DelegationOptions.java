@@ -1,7 +1,5 @@
 package org.djlplan.delegation.internal;
 
-import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
-
 import java.math.BigDecimal;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -55,22 +53,17 @@ public record DelegationOptions(
         Precision precision,
         Exclusion exclude) {
 
+    /** The value of options that name nothing. */
+    static final String NONE = "none";
+
     private static final String AUTO = "auto";
     private static final String EVERY_SHAPE = "every-shape";
-    private static final String NONE = "none";
 
     /** The longest time limit of measuring that users may set. */
     public static final Duration LONGEST_BUDGET = Duration.ofHours(24);
 
     private static final Pattern URL =
             Pattern.compile("(?i)(file|https?):.*|[a-z][a-z0-9+.-]*://.*");
-
-    public DelegationOptions {
-        checkArgument(
-                profileBudget.isEmpty() || !profileBudget.get().isNegative(),
-                "profileBudget: %s",
-                profileBudget);
-    }
 
     /**
      * Reads the options.
@@ -90,28 +83,10 @@ public record DelegationOptions(
                                 + Nearest.of(key, known));
             }
         }
-        Objective objective =
-                value(
-                        options,
-                        DelegationKey.OBJECTIVE,
-                        "latency",
-                        text -> constant(Objective.values(), text),
-                        "latency, memory or balanced");
-        OptionalLong maxMemoryBytes =
-                options.containsKey(DelegationKey.MAX_MEMORY.key())
-                        ? OptionalLong.of(
-                                value(
-                                        options,
-                                        DelegationKey.MAX_MEMORY,
-                                        "",
-                                        Quantities::bytes,
-                                        "a size with its unit such as 64MB, 64MiB or 1GB"))
-                        : OptionalLong.empty();
         Profile profile =
                 value(
                         options,
                         DelegationKey.PROFILE,
-                        DelegationKey.PROFILE.defaultValue(),
                         Profile::parse,
                         "background, blocking or off, the first two also with a duration of at most"
                                 + " 24h, such as blocking:10s");
@@ -119,48 +94,52 @@ public record DelegationOptions(
                 value(
                         options,
                         DelegationKey.ENABLED,
-                        "true",
                         DelegationOptions::enabled,
                         "true, false or every-shape"),
-                new Goal(objective, maxMemoryBytes),
+                new Goal(
+                        value(
+                                options,
+                                DelegationKey.OBJECTIVE,
+                                text -> constant(Objective.values(), text),
+                                "latency, memory or balanced"),
+                        value(
+                                options,
+                                DelegationKey.MAX_MEMORY,
+                                DelegationOptions::limit,
+                                "a size with its unit such as 64MB, 64MiB or 1GB")),
                 profile.mode(),
                 value(
                         options,
                         DelegationKey.PROFILE_FROM,
-                        NONE,
                         DelegationOptions::location,
                         "the path of a folder or an archive, not a URL; put the result of "
                                 + "`djlplan tune` into the model's folder or archive"),
                 value(
                         options,
                         DelegationKey.ON_MISSING,
-                        "measure",
                         text -> constant(OnMissing.values(), text),
                         "fail, cpu or measure"),
                 profile.budget(),
                 value(
                         options,
                         DelegationKey.TOLERANCE,
-                        AUTO,
                         DelegationOptions::tolerance,
                         "auto or a number from 0 to 1, such as 1e-4"),
                 value(
                         options,
                         DelegationKey.PRECISION,
-                        DelegationKey.PRECISION.defaultValue(),
                         Precision::parse,
                         "float32, float16, bfloat16 or int8, the last three also with the least"
                                 + " cosine from 0.5 to 1, such as int8:0.98"),
-                value(options, DelegationKey.EXCLUDE, "", Exclusion::parse, Exclusion.ALLOWED));
+                value(options, DelegationKey.EXCLUDE, Exclusion::parse, Exclusion.ALLOWED));
     }
 
     private static <T> T value(
             Map<String, String> options,
             DelegationKey key,
-            String otherwise,
             Function<String, Optional<T>> parser,
             String allowed) {
-        String text = options.getOrDefault(key.key(), otherwise);
+        String text = options.getOrDefault(key.key(), key.defaultValue());
         return parser.apply(text.trim())
                 .orElseThrow(
                         () ->
@@ -184,6 +163,12 @@ public record DelegationOptions(
             case "false" -> Optional.of(false);
             default -> Optional.empty();
         };
+    }
+
+    private static Optional<OptionalLong> limit(String text) {
+        return text.equals(NONE)
+                ? Optional.of(OptionalLong.empty())
+                : Quantities.bytes(text).map(OptionalLong::of);
     }
 
     private static Optional<Optional<Path>> location(String text) {
@@ -232,20 +217,6 @@ public record DelegationOptions(
                 model.offersTransientBuffers(),
                 exclude.of(model),
                 recipes);
-    }
-
-    /** Returns these options, permitting a lower precision. */
-    DelegationOptions with(Precision permitted) {
-        return new DelegationOptions(
-                enabled,
-                goal,
-                profile,
-                profileFrom,
-                onMissing,
-                profileBudget,
-                tolerance,
-                permitted,
-                exclude);
     }
 
     /** Returns whether the first choice stays as long as the model is open. */

@@ -68,6 +68,9 @@ public record Exclusion(List<String> parts) {
 
     /** Parses an exclusion; empty if it cannot match any model. */
     static Optional<Exclusion> parse(String text) {
+        if (text.equals(DelegationOptions.NONE)) {
+            return Optional.of(NONE);
+        }
         List<String> parts = Splitter.on(',').trimResults().omitEmptyStrings().splitToList(text);
         boolean possible =
                 parts.size() <= MOST_PARTS

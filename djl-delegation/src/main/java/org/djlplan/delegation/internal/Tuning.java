@@ -53,7 +53,7 @@ public final class Tuning {
     public static Optional<ProfileTable> tryOut(
             DelegableModel model, DelegationOptions options, Precision precision)
             throws IOException, InterruptedException {
-        Request request = options.with(precision).request(model).only(precision.name());
+        Request request = options.request(model).only(precision);
         return new Tuning(
                         request,
                         new Measurement(model, request, Profiler::profile, Optional.empty()))

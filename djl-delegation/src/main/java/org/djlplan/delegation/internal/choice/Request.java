@@ -20,6 +20,7 @@ import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Precision;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
@@ -89,17 +90,17 @@ public record Request(
         return Dataflow.partitionsWithout(graph, reported, excluded);
     }
 
-    /** Returns this request for stock and one recipe only. */
-    public Request only(String recipe) {
+    /** Returns this request for stock and the recipe of a lower precision only. */
+    public Request only(Precision precision) {
         return new Request(
                 graph,
                 goal,
                 threads,
                 budget,
-                tolerance,
+                tolerance.with(precision),
                 transientBuffers,
                 excluded,
-                List.of(recipe));
+                List.of(precision.name()));
     }
 
     /** Returns whether candidates that build their buffers for each prediction are tried. */
