@@ -145,7 +145,7 @@ final class TuneCommand implements Callable<Integer> {
         return measured;
     }
 
-    private Tuning tuning(DelegableModel measurable, DelegationOptions setting) throws IOException {
+    private Tuning tuning(DelegableModel measurable, DelegationOptions setting) {
         try {
             return Tuning.of(
                     measurable, setting, ProgressLine.ifWatched(spec.commandLine().getErr()));

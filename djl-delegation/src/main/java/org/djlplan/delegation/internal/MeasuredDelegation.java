@@ -18,6 +18,7 @@ import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.profile.Profiler;
 import org.djlplan.delegation.internal.store.ProfileStore;
+import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
@@ -72,16 +73,15 @@ public final class MeasuredDelegation implements DelegationProvider {
         if (!parsed.enabled()) {
             return new Settled(request.cpu(DelegationKey.ENABLED.key() + "=false"));
         }
-        Measurement measurement;
+        Measurement measurement = measurement(model, request, progress);
         Optional<ProfileTable> kept = Optional.empty();
         try {
-            measurement = new Measurement(model, request, profiling, progress);
             if (parsed.pinned()) {
                 StoreKey unused = measurement.key();
             } else {
                 kept = measurement.kept();
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (RuntimeException e) {
             logger.warn("The stored results of {} cannot be read", model.file(), e);
             if (parsed.onMissing() == OnMissing.FAIL) {
                 throw new UnusableOptionException(
@@ -94,6 +94,11 @@ public final class MeasuredDelegation implements DelegationProvider {
         }
         return pinned(request, parsed, measurement)
                 .orElseGet(() -> measured(request, parsed, measurement, better));
+    }
+
+    private Measurement measurement(
+            DelegableModel model, Request request, Optional<Progress> progress) {
+        return new Measurement(model, request, profiling, progress, new Machine());
     }
 
     /**
@@ -198,8 +203,8 @@ public final class MeasuredDelegation implements DelegationProvider {
             return Optional.empty();
         }
         Request request = parsed.request(model);
+        Measurement measurement = measurement(model, request, Optional.empty());
         try {
-            Measurement measurement = new Measurement(model, request, profiling, Optional.empty());
             Optional<ProfileTable> kept = measurement.kept();
             if (kept.isPresent()) {
                 return Optional.of(stored(kept.get(), parsed, request, measurement, better));
@@ -209,7 +214,7 @@ public final class MeasuredDelegation implements DelegationProvider {
             }
             measurement.requireMeasurable();
             return Optional.of(Background.measuring(request, measurement, patience, better));
-        } catch (UnmeasurableException | IOException | RuntimeException e) {
+        } catch (UnmeasurableException | RuntimeException e) {
             logger.info("{} is not measured at other shapes: {}", model.file(), e.getMessage());
             return Optional.empty();
         }
@@ -257,7 +262,10 @@ public final class MeasuredDelegation implements DelegationProvider {
                             request.longest(),
                             leftNanos ->
                                     measurement.attempt(
-                                            leftNanos, Urgency.AWAITED, verified -> {}));
+                                            leftNanos,
+                                            Urgency.AWAITED,
+                                            verified -> {},
+                                            kept -> true));
             if (choice.isPresent()) {
                 return choice.get();
             }

@@ -64,25 +64,14 @@ final class Measurement {
     private final FolderStore<Mark> marks;
 
     /**
-     * @throws IOException if the model has no file
-     */
-    Measurement(
-            DelegableModel model, Request request, Profiling profiling, Optional<Progress> progress)
-            throws IOException {
-        this(model, request, profiling, progress, new Machine());
-    }
-
-    /**
      * @param machine whose memory is checked
-     * @throws IOException if the model has no file
      */
     Measurement(
             DelegableModel model,
             Request request,
             Profiling profiling,
             Optional<Progress> progress,
-            Machine machine)
-            throws IOException {
+            Machine machine) {
         this.model = model;
         this.request = request;
         this.profiling = profiling;
@@ -187,25 +176,15 @@ final class Measurement {
     }
 
     /**
-     * Measures, unless the table exists by now.
+     * Measures, unless a sufficient table exists by now.
      *
      * @param patienceNanos how long to wait while this JVM measures other models
      * @param verified receives a verified and clearly better set, before the best is found
+     * @param sufficient whether a table is sufficient; another table stays unless the new one is
+     *     better
      * @return empty if another JVM measures the model, or this one is busy for longer
      * @throws UnmeasurableException if measuring is impossible here
      * @throws InterruptedException if the thread was interrupted; nothing is stored then
-     */
-    Optional<DelegationChoice> attempt(
-            long patienceNanos, Urgency urgency, Consumer<DelegationChoice> verified)
-            throws IOException, InterruptedException, UnmeasurableException {
-        return attempt(patienceNanos, urgency, verified, kept -> true);
-    }
-
-    /**
-     * Measures, unless a sufficient table exists by now.
-     *
-     * @param sufficient whether a table is sufficient; another table stays unless the new one is
-     *     better
      */
     Optional<DelegationChoice> attempt(
             long patienceNanos,

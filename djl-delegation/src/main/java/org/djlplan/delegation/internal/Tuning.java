@@ -10,6 +10,7 @@ import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.profile.Profiler;
+import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.Precision;
@@ -23,9 +24,10 @@ public final class Tuning {
     private final Request request;
     private final Measurement measurement;
 
-    private Tuning(Request request, Measurement measurement) {
+    private Tuning(DelegableModel model, Request request, Optional<Progress> progress) {
         this.request = request;
-        this.measurement = measurement;
+        measurement =
+                new Measurement(model, request, Profiler::profile, progress, new Machine());
     }
 
     /**
@@ -33,13 +35,10 @@ public final class Tuning {
      *
      * @param options with which the model will be loaded
      * @param progress receives the progress
-     * @throws IOException if the model's file cannot be read
      */
     public static Tuning of(
-            DelegableModel model, DelegationOptions options, Optional<Progress> progress)
-            throws IOException {
-        Request request = options.request(model);
-        return new Tuning(request, new Measurement(model, request, Profiler::profile, progress));
+            DelegableModel model, DelegationOptions options, Optional<Progress> progress) {
+        return new Tuning(model, options.request(model), progress);
     }
 
     /**
@@ -53,10 +52,7 @@ public final class Tuning {
     public static Optional<ProfileTable> tryOut(
             DelegableModel model, DelegationOptions options, Precision precision)
             throws IOException, InterruptedException {
-        Request request = options.request(model).only(precision);
-        return new Tuning(
-                        request,
-                        new Measurement(model, request, Profiler::profile, Optional.empty()))
+        return new Tuning(model, options.request(model).only(precision), Optional.empty())
                 .measure(table -> false);
     }
 

@@ -8,7 +8,9 @@ import java.util.concurrent.TimeUnit;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
 import org.djlplan.delegation.internal.store.SampleTables;
+import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NoRoomException;
 
 /** A JVM that ends while a model in a folder is measured, or just before the measurement starts. */
@@ -77,8 +79,14 @@ public final class EndingProgram {
         try {
             DelegationOptions options = DelegationOptions.parse(Map.of());
             Measurement measurement =
-                    new Measurement(model, options.request(model), profiling, Optional.empty());
-            boolean unused = measurement.attempt(0, Urgency.IN_BACKGROUND, early -> {}).isPresent();
+                    new Measurement(
+                            model,
+                            options.request(model),
+                            profiling,
+                            Optional.empty(),
+                            new Machine());
+            Optional<DelegationChoice> unused =
+                    measurement.attempt(0, Urgency.IN_BACKGROUND, early -> {}, kept -> true);
         } catch (UnmeasurableException e) {
             System.out.println(e.getMessage());
         } catch (Exception e) {

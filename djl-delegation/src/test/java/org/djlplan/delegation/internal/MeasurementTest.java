@@ -23,6 +23,7 @@ import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.StoreLock;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NoRoomException;
 import org.djlplan.memplan.testing.OtherJvm;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,19 +50,24 @@ class MeasurementTest {
         model = new FakeModel(folder);
     }
 
-    private Measurement measurement(Profiling profiling, Map<String, String> options)
-            throws IOException {
+    private Measurement measurement(
+            Profiling profiling, Map<String, String> options, Machine machine) {
         DelegationOptions parsed = DelegationOptions.parse(options);
-        return new Measurement(model, parsed.request(model), profiling, Optional.empty());
+        return new Measurement(model, parsed.request(model), profiling, Optional.empty(), machine);
     }
 
-    private Measurement measuring(ProfileTable table, Map<String, String> options)
-            throws IOException {
-        return measurement((request, runner, progress, verified) -> table, options);
+    private Measurement measuring(ProfileTable table, Map<String, String> options) {
+        return measurement(
+                (request, runner, progress, verified) -> table, options, new Machine());
     }
 
-    private Measurement measuring(ProfileTable table) throws IOException {
+    private Measurement measuring(ProfileTable table) {
         return measuring(table, Map.of());
+    }
+
+    private static Optional<DelegationChoice> attempt(Measurement measurement) throws Exception {
+        return measurement.attempt(
+                PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}, kept -> true);
     }
 
     @Test
@@ -122,12 +128,7 @@ class MeasurementTest {
     }
 
     private Measurement inContainer(long limitBytes, Profiling profiling) throws IOException {
-        return new Measurement(
-                model,
-                DelegationOptions.parse(Map.of()).request(model),
-                profiling,
-                Optional.empty(),
-                container(limitBytes));
+        return measurement(profiling, Map.of(), container(limitBytes));
     }
 
     private long marks() {
@@ -157,10 +158,7 @@ class MeasurementTest {
                             meanwhile.set(marks());
                             return FIRST;
                         });
-        assertTrue(
-                measurement
-                        .attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {})
-                        .isPresent());
+        assertTrue(attempt(measurement).isPresent());
         assertEquals(1, meanwhile.get());
         assertEquals(0, marks());
     }
@@ -171,11 +169,7 @@ class MeasurementTest {
         Measurement measurement =
                 inContainer(LIMIT, (request, runner, progress, verified) -> FIRST);
         UnmeasurableException e =
-                assertThrows(
-                        UnmeasurableException.class,
-                        () ->
-                                measurement.attempt(
-                                        PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
+                assertThrows(UnmeasurableException.class, () -> attempt(measurement));
         // A twentieth of the limit must stay free.
         assertEquals(
                 "768 MB of memory are left here, a process to measure in may need 819",
@@ -192,9 +186,7 @@ class MeasurementTest {
                         (request, runner, progress, verified) -> {
                             throw new NoRoomException("killed", true);
                         });
-        assertThrows(
-                UnmeasurableException.class,
-                () -> dying.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
+        assertThrows(UnmeasurableException.class, () -> attempt(dying));
         assertEquals(1, marks());
     }
 
@@ -203,12 +195,10 @@ class MeasurementTest {
         leaveMark(LIMIT);
         Measurement same = inContainer(LIMIT, (request, runner, progress, verified) -> FIRST);
         assertThrows(UnmeasurableException.class, same::requireMeasurable);
-        assertThrows(
-                UnmeasurableException.class,
-                () -> same.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
+        assertThrows(UnmeasurableException.class, () -> attempt(same));
         assertEquals(1, model.startedProcesses.get());
         Measurement more = inContainer(2 * LIMIT, (request, runner, progress, verified) -> FIRST);
-        assertTrue(more.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}).isPresent());
+        assertTrue(attempt(more).isPresent());
         assertEquals(0, marks());
     }
 
@@ -229,9 +219,7 @@ class MeasurementTest {
                         (request, runner, progress, verified) -> {
                             throw new NoRoomException("no room", false);
                         });
-        assertThrows(
-                UnmeasurableException.class,
-                () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
+        assertThrows(UnmeasurableException.class, () -> attempt(measurement));
         assertEquals(0, marks());
     }
 
