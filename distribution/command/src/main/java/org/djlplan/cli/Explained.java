@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.djlplan.delegation.internal.DelegationKey;
 import org.djlplan.delegation.internal.DelegationOptions;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.study.delegation.Explanation;
 import org.djlplan.study.delegation.Verdict;
 import org.djlplan.study.delegation.XnnpackRules;
-import org.djlplan.thirdparty.guava.collect.ImmutableMap;
+import org.djlplan.thirdparty.guava.collect.Maps;
 
 /**
  * Says why each operator of a model is delegated or not, as text and as JSON.
@@ -25,14 +25,6 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 record Explained(Graph graph, List<Line> lines) {
 
     private static final int LONGEST_NAME = 48;
-
-    /** The options that determine facts, by the fact's name. */
-    private static final Map<String, DelegationKey> FACTS =
-            ImmutableMap.of(
-                    "objective", DelegationKey.OBJECTIVE,
-                    "maxMemoryBytes", DelegationKey.MAX_MEMORY,
-                    "tolerance", DelegationKey.TOLERANCE,
-                    "exclude", DelegationKey.EXCLUDE);
 
     /**
      * One operator.
@@ -70,14 +62,10 @@ record Explained(Graph graph, List<Line> lines) {
 
     /** Returns the options that produce these facts. */
     static DelegationOptions options(Map<String, String> facts) {
-        ImmutableMap.Builder<String, String> options = ImmutableMap.builder();
-        FACTS.forEach(
-                (fact, key) -> {
-                    if (facts.containsKey(fact)) {
-                        options.put(key.key(), facts.get(fact));
-                    }
-                });
-        return DelegationOptions.parse(options.buildOrThrow());
+        return DelegationOptions.parse(
+                Maps.filterKeys(
+                        KeyFacts.loads(facts),
+                        key -> key.startsWith(PlanOptions.DELEGATION_PREFIX)));
     }
 
     /** Returns the number of operators with each kind of verdict, in one line. */

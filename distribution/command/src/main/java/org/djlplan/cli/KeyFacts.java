@@ -1,7 +1,6 @@
 package org.djlplan.cli;
 
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import org.djlplan.delegation.internal.DelegationKey;
 import org.djlplan.delegation.internal.DelegationOptions;
@@ -47,14 +46,6 @@ final class KeyFacts {
                         .map(cores -> DelegationOptions.threadCandidates(Threads.DEFAULT, cores))
                         .map(Joiner.on(',')::join)
                         .orElse("");
-        ImmutableMap<DelegationKey, String> usual =
-                ImmutableMap.of(
-                        DelegationKey.OBJECTIVE,
-                        "latency",
-                        DelegationKey.TOLERANCE,
-                        "auto",
-                        DelegationKey.DELEGATE,
-                        "xnnpack");
         ImmutableMap.Builder<String, String> options = ImmutableMap.builder();
         String threads = facts.get("threads");
         if (threads != null && !threads.equals(usualThreads)) {
@@ -64,11 +55,11 @@ final class KeyFacts {
             options.put(DelegationKey.ENABLED.key(), "every-shape");
         }
         for (DelegationKey key : DelegationKey.values()) {
-            String value = facts.get(factOf(key));
+            String value = facts.getOrDefault(factOf(key), key.defaultValue());
             boolean isUsual =
-                    Objects.equals(value, usual.get(key))
+                    value.equals(key.defaultValue())
                             || (key == DelegationKey.DELEGATE && changesOften(facts, value));
-            if (value != null && !isUsual) {
+            if (!isUsual) {
                 // Removes the size and modification time that follow the path of a delegate's
                 // library.
                 options.put(key.key(), value.replaceFirst(", \\d+ bytes of .*", ""));

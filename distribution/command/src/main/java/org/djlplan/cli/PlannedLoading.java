@@ -76,16 +76,12 @@ final class PlannedLoading {
         arguments.putAll(options.arguments());
         if (mode != RunMode.DELEGATED) {
             arguments.keySet().removeIf(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
-        }
-        if (mode == RunMode.DELEGATED
+            arguments.put(DelegationKey.ENABLED.key(), "false");
+        } else if (arguments.putIfAbsent(DelegationKey.PROFILE.key(), "off") == null
                 && options.engine() == EngineKind.PYTORCH
-                && options.mayDelegate()
-                && !arguments.containsKey(RunOptions.PROFILE)) {
-            arguments.putIfAbsent(RunOptions.ON_MISSING, "cpu");
+                && options.mayDelegate()) {
+            arguments.putIfAbsent(DelegationKey.ON_MISSING.key(), "cpu");
         }
-        arguments.putIfAbsent(
-                mode == RunMode.DELEGATED ? RunOptions.PROFILE : RunOptions.ENABLED,
-                mode == RunMode.DELEGATED ? "off" : "false");
         return ImmutableMap.copyOf(arguments);
     }
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import org.djlplan.cli.OutputDifference.Limit;
+import org.djlplan.delegation.internal.DelegationKey;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -23,19 +24,6 @@ import picocli.CommandLine.Spec;
 
 /** The model to run and its options: the parameters of every command that runs a model. */
 final class RunOptions {
-
-    private static final String DELEGATION = PlanOptions.DELEGATION_PREFIX;
-
-    /** The option that switches delegation off. */
-    static final String ENABLED = DELEGATION + "enabled";
-
-    /** The option that sets when delegation is measured. */
-    static final String PROFILE = DELEGATION + "profile";
-
-    private static final String PROFILE_FROM = DELEGATION + "profileFrom";
-
-    /** The option that says what to do without a stored result. */
-    static final String ON_MISSING = DELEGATION + "onMissing";
 
     /** The command, whose error stream shows progress. */
     @Spec(Spec.Target.MIXEE)
@@ -108,19 +96,15 @@ final class RunOptions {
     }
 
     /** Returns these options with one more argument, unless it is already given. */
-    RunOptions with(OptionKey key, String value) {
-        return with(key.key(), value);
-    }
-
-    private RunOptions with(String key, String value) {
+    RunOptions with(org.djlplan.memplan.spi.Option key, String value) {
         RunOptions options = copy();
-        options.arguments.putIfAbsent(key, value);
+        options.arguments.putIfAbsent(key.key(), value);
         return options;
     }
 
     /** Returns these options, but with delegation measured while the model is loaded. */
     RunOptions measuring() {
-        return with(PROFILE, "blocking");
+        return with(DelegationKey.PROFILE, "blocking");
     }
 
     /** Returns these options with another number of timed predictions. */
@@ -140,7 +124,8 @@ final class RunOptions {
     /** Returns the accepted difference of delegated outputs, if the user sets it. */
     Limit limit() {
         // A value that is not a number is "auto", or an error when the model is loaded.
-        Double given = Doubles.tryParse(arguments.getOrDefault(DELEGATION + "tolerance", "auto"));
+        Double given =
+                Doubles.tryParse(arguments.getOrDefault(DelegationKey.TOLERANCE.key(), "auto"));
         return given == null ? Limit.IDENTICAL : new Limit(given, 1);
     }
 
@@ -150,7 +135,7 @@ final class RunOptions {
      */
     boolean mayDelegate() {
         return (engine() == EngineKind.TFLITE || mayBeRewritten())
-                && !"false".equalsIgnoreCase(arguments.get(ENABLED));
+                && !"false".equalsIgnoreCase(arguments.get(DelegationKey.ENABLED.key()));
     }
 
     private boolean mayBeRewritten() {
@@ -161,7 +146,7 @@ final class RunOptions {
 
     /** Returns whether the user sets any delegation option. */
     boolean mentionsDelegation() {
-        return arguments.keySet().stream().anyMatch(key -> key.startsWith(DELEGATION));
+        return arguments.keySet().stream().anyMatch(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
     }
 
     /** Returns these options for another model with such inputs. */
@@ -177,8 +162,12 @@ final class RunOptions {
         options.model = otherModel;
         options.inputs = ImmutableList.of(input);
         // There is no stored result for that model.
-        List.of(PROFILE, PROFILE_FROM, ON_MISSING, DELEGATION + "precision")
-                .forEach(options.arguments::remove);
+        List.of(
+                        DelegationKey.PROFILE,
+                        DelegationKey.PROFILE_FROM,
+                        DelegationKey.ON_MISSING,
+                        DelegationKey.PRECISION)
+                .forEach(key -> options.arguments.remove(key.key()));
         // These run a model more than once, which is an error for blocks that are not DJL's own.
         List.of(OptionKey.VERIFY.key(), OptionKey.WARMUP.key()).forEach(options.arguments::remove);
         // A percentage of the little memory that this model takes would be too small.
