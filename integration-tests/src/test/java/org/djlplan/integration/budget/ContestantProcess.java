@@ -100,7 +100,7 @@ public final class ContestantProcess implements AutoCloseable {
         smallModels(model, folder).forEach(file -> command.add(file.toString()));
         ProcessBuilder builder = new ProcessBuilder(command.build());
         builder.environment().remove("MALLOC_ARENA_MAX");
-        return new ContestantProcess(folder, ChildProcess.start(builder));
+        return new ContestantProcess(folder, ChildProcess.start(builder, line -> {}));
     }
 
     /** Returns copies in separate folders, because plans are stored beside models. */

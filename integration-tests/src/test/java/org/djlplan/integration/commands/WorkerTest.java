@@ -59,7 +59,8 @@ class WorkerTest {
                                 .add(DjlPlan.class.getName(), "worker", "--way", "planned")
                                 .add(arguments)
                                 .add("--", model.toString())
-                                .build()));
+                                .build()),
+                line -> {});
     }
 
     private static JsonElement ask(ChildProcess worker, String step, Object... arguments)

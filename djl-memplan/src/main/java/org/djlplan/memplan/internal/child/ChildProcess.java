@@ -66,29 +66,15 @@ public final class ChildProcess implements AutoCloseable {
     /**
      * Starts a child.
      *
-     * @throws IOException if the process cannot be started
-     */
-    public static ChildProcess start(ProcessBuilder builder) throws IOException {
-        return start(builder, line -> {});
-    }
-
-    /**
-     * Starts a child.
-     *
      * @param log receives each line of the error stream, on another thread
      * @throws IOException if the process cannot be started
      */
     public static ChildProcess start(ProcessBuilder builder, Consumer<String> log)
             throws IOException {
-        return start(builder, log, new Machine());
+        return new ChildProcess(builder, log, new Machine());
     }
 
-    static ChildProcess start(ProcessBuilder builder, Consumer<String> log, Machine machine)
-            throws IOException {
-        return new ChildProcess(machine, builder, log);
-    }
-
-    private ChildProcess(Machine machine, ProcessBuilder builder, Consumer<String> log)
+    ChildProcess(ProcessBuilder builder, Consumer<String> log, Machine machine)
             throws IOException {
         this.machine = machine;
         killsBefore = machine.memoryKills();

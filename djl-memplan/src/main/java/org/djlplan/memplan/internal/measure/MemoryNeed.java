@@ -56,14 +56,10 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
 
     private static final int FLOAT_BYTES = ElementType.FLOAT32.bytes();
 
-    static MemoryNeed of(Graph graph) {
-        return of(graph, 1);
-    }
-
     /**
-     * Returns the need for inputs that are larger than in the file.
+     * Returns the need of a TensorFlow Lite model.
      *
-     * @param growth by which factor; weights do not grow with it
+     * @param growth the factor by which inputs are larger than in the file; weights do not grow
      */
     static MemoryNeed of(Graph graph, double growth) {
         long ends = bytes(graph, graph.inputs()) + bytes(graph, graph.outputs());

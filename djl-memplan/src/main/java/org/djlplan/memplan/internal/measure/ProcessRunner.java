@@ -101,16 +101,12 @@ public final class ProcessRunner implements CandidateRunner {
      */
     static ProcessRunner start(ModelRequest model, Urgency urgency) throws IOException {
         try {
-            return start(model, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency);
+            return start(
+                    model, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency, new Machine());
         } catch (NoClassesException e) {
             noClasses = Optional.of(e.getMessage());
             throw e;
         }
-    }
-
-    static ProcessRunner start(ModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency)
-            throws IOException {
-        return start(model, jvm, limits, urgency, new Machine());
     }
 
     static ProcessRunner start(

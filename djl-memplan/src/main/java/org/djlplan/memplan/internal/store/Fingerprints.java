@@ -43,7 +43,7 @@ public final class Fingerprints {
     private static final int MOST_READS = 3;
 
     private final FolderStore<Fingerprint> cached;
-    private final Optional<ReadPages> pages;
+    private final ReadPages pages;
 
     /** Receives the parts of a file that were read and need not stay in memory. */
     @FunctionalInterface
@@ -57,7 +57,7 @@ public final class Fingerprints {
      * @param cacheFolder the application's
      */
     public Fingerprints(Path cacheFolder) {
-        this(cacheFolder, Optional.empty());
+        this(cacheFolder, (file, offsetBytes, lengthBytes) -> {});
     }
 
     /**
@@ -65,10 +65,6 @@ public final class Fingerprints {
      * @param pages receives the parts that were read
      */
     public Fingerprints(Path cacheFolder, ReadPages pages) {
-        this(cacheFolder, Optional.of(pages));
-    }
-
-    private Fingerprints(Path cacheFolder, Optional<ReadPages> pages) {
         Path folder = cacheFolder.toAbsolutePath();
         KeptFolders folders =
                 new KeptFolders(folder.resolve(FOLDER), folder.resolve("djlplan").resolve(FOLDER));
@@ -158,15 +154,15 @@ public final class Fingerprints {
                 crc.update(block, 0, length);
                 other.update(block, 0, length);
                 bytes += length;
-                if (pages.isPresent() && bytes - released >= PASS_BYTES) {
-                    pages.get().release(file, released, bytes - released);
+                if (bytes - released >= PASS_BYTES) {
+                    pages.release(file, released, bytes - released);
                     released = bytes;
                 }
                 length = in.read(block);
             }
         }
-        if (pages.isPresent() && bytes > released) {
-            pages.get().release(file, released, bytes - released);
+        if (bytes > released) {
+            pages.release(file, released, bytes - released);
         }
         return Fingerprint.of(identity, crc.getValue(), other.getValue());
     }

@@ -128,12 +128,12 @@ class ChildProcessTest {
     }
 
     private ChildProcess killed(String script) throws IOException {
-        return ChildProcess.start(shell(script), line -> {}, new Machine(folder));
+        return new ChildProcess(shell(script), line -> {}, new Machine(folder));
     }
 
     @Test
     void await_crashed_isNotOutOfMemory() throws Exception {
-        try (ChildProcess process = ChildProcess.start(shell("kill -11 $$"))) {
+        try (ChildProcess process = ChildProcess.start(shell("kill -11 $$"), line -> {})) {
             Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
             assertEquals(ChildProcess.End.OTHER, lost.end());
             assertTrue(lost.how().contains("signal 11"), lost.how());
@@ -144,7 +144,8 @@ class ChildProcessTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 15})
     void await_askedToEnd_isNoCrash(int signal) throws Exception {
-        try (ChildProcess process = ChildProcess.start(shell("exit " + (128 + signal)))) {
+        String script = "exit " + (128 + signal);
+        try (ChildProcess process = ChildProcess.start(shell(script), line -> {})) {
             Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
             assertEquals(ChildProcess.End.ASKED, lost.end());
             assertTrue(lost.how().contains("signal " + signal), lost.how());

@@ -39,7 +39,7 @@ class MemoryNeedTest {
 
     @Test
     void of_halves_countAsFloats() {
-        MemoryNeed need = MemoryNeed.of(graph(20 * MIB, MIB, 3 * MIB));
+        MemoryNeed need = MemoryNeed.of(graph(20 * MIB, MIB, 3 * MIB), 1);
         assertEquals(40 * MIB + 2 * 4 * MIB, need.candidateBytes());
         assertEquals(48 * MIB + 32 * 2 * MIB, need.heapBytes());
         assertEquals(80 * MIB + need.heapBytes() + 3 * need.candidateBytes(), need.bytes());
@@ -49,7 +49,8 @@ class MemoryNeedTest {
         Graph halves = graph(20 * MIB, MIB, 3 * MIB);
         List<Tensor> tensors = new ArrayList<>(halves.tensors());
         tensors.set(1, weights);
-        return MemoryNeed.of(new Graph("net", halves.operators(), tensors, List.of(0), List.of(3)));
+        return MemoryNeed.of(
+                new Graph("net", halves.operators(), tensors, List.of(0), List.of(3)), 1);
     }
 
     /** All tensors' values are compared: the computed ones, and copies of them. */
@@ -85,11 +86,11 @@ class MemoryNeedTest {
 
     @Test
     void of_smallModel_isTheProcessItself() {
-        assertEquals(new MemoryNeed(48 * MIB, 0), MemoryNeed.of(graph(0, 0, 0)));
+        assertEquals(new MemoryNeed(48 * MIB, 0), MemoryNeed.of(graph(0, 0, 0), 1));
     }
 
     @Test
     void of_largeInputs_leavesTheHeapBounded() {
-        assertEquals(512 * MIB, MemoryNeed.of(graph(MIB, 100 * MIB, MIB)).heapBytes());
+        assertEquals(512 * MIB, MemoryNeed.of(graph(MIB, 100 * MIB, MIB), 1).heapBytes());
     }
 }

@@ -79,7 +79,12 @@ class ProcessRunnerTest {
     }
 
     private static ProcessRunner start(Start how, Limits limits) throws IOException {
-        return ProcessRunner.start(MODEL, jvm(how), limits, Urgency.AWAITED);
+        return start(jvm(how), limits, Urgency.AWAITED);
+    }
+
+    private static ProcessRunner start(MeasuringJvm jvm, Limits limits, Urgency urgency)
+            throws IOException {
+        return ProcessRunner.start(MODEL, jvm, limits, urgency, new Machine());
     }
 
     static MeasuringJvm jvm(Start how) {
@@ -378,8 +383,7 @@ class ProcessRunnerTest {
                         JavaCommand.ofThisJvm(), "org.djlplan.Absent", List.of(), List.of());
         IOException e =
                 assertThrows(
-                        IOException.class,
-                        () -> ProcessRunner.start(MODEL, unknown, PATIENT, Urgency.AWAITED));
+                        IOException.class, () -> start(unknown, PATIENT, Urgency.AWAITED));
         assertTrue(e.getMessage().contains("ClassNotFoundException"), e.getMessage());
     }
 
@@ -406,7 +410,7 @@ class ProcessRunnerTest {
         MeasuringJvm good = jvm(Start.GOOD);
         MeasuringJvm linked =
                 new MeasuringJvm(java, good.mainClass(), good.arguments(), good.moreClasses());
-        try (ProcessRunner runner = ProcessRunner.start(MODEL, linked, PATIENT, Urgency.AWAITED)) {
+        try (ProcessRunner runner = start(linked, PATIENT, Urgency.AWAITED)) {
             Files.delete(java);
             Candidate fatal = Behaviour.HALT_WHEN_PREPARED.candidate();
             assertThrows(CandidateException.class, () -> runner.prepare(fatal));
@@ -456,8 +460,7 @@ class ProcessRunnerTest {
 
     @Test
     void start_inBackground_hasTheLeastPriorityAndIsEndedFirst() throws Exception {
-        try (ProcessRunner runner =
-                ProcessRunner.start(MODEL, jvm(Start.GOOD), PATIENT, Urgency.IN_BACKGROUND)) {
+        try (ProcessRunner runner = start(jvm(Start.GOOD), PATIENT, Urgency.IN_BACKGROUND)) {
             runner.prepare(GOOD);
             assertArrayEquals(new long[] {1}, runner.time(GOOD, 1));
             assertTrue(runner.workedNanos() > 0);

@@ -317,7 +317,7 @@ class LatencyBench {
                                     properties,
                                     String.join(File.pathSeparator, classPath)));
             command.add(LatencyProgram.class.getName());
-            return ChildProcess.start(new ProcessBuilder(command));
+            return ChildProcess.start(new ProcessBuilder(command), line -> {});
         }
 
         /** Loads a model; returns a text about it, and how long the load took. */

@@ -60,7 +60,7 @@ class TurnsBench {
             command.add(model.toString());
             command.addAll(options);
             for (int i = 0; i < 2; i++) {
-                both.add(ChildProcess.start(new ProcessBuilder(command)));
+                both.add(ChildProcess.start(new ProcessBuilder(command), line -> {}));
             }
         }
 
