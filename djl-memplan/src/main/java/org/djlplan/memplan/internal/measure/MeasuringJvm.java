@@ -9,6 +9,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.child.JavaCommand;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
@@ -147,7 +148,7 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
                                 .add("-cp", classPath, mainClass)
                                 .addAll(arguments)
                                 .build());
-        limit(builder.environment(), model.ownDelegate());
+        limit(builder.environment(), !Delegates.isPartOfEngine(model.delegate()));
         return builder;
     }
 

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.internal.measure;
 
 import java.nio.file.Path;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.spi.CandidateRunner;
 
 /** The request to a measuring process to open a model. */
@@ -9,14 +10,15 @@ sealed interface ModelRequest permits OpenModelRequest, TorchModelRequest {
     /** Returns the model's file. */
     Path file();
 
-    /** Returns the value of {@code delegation.delegate}, or the engine's name. */
-    String delegate();
-
-    /** Returns whether the delegate is custom, not the engine's. */
-    boolean ownDelegate();
+    /** Returns the value of {@code delegation.delegate}; its default for other engines. */
+    default String delegate() {
+        return Delegates.XNNPACK;
+    }
 
     /** Returns whether the process loads DJL and its PyTorch engine. */
-    boolean usesDjl();
+    default boolean usesDjl() {
+        return false;
+    }
 
     /**
      * Returns the priority of a process in the background, as Linux's nice value: 19 leaves it a

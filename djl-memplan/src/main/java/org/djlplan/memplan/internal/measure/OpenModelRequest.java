@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.internal.candidates.CandidateInterpreters;
-import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -35,16 +34,6 @@ record OpenModelRequest(
     OpenModelRequest {
         file = file.toAbsolutePath();
         engineLibrary = engineLibrary.toAbsolutePath();
-    }
-
-    @Override
-    public boolean ownDelegate() {
-        return !Delegates.isPartOfEngine(delegate);
-    }
-
-    @Override
-    public boolean usesDjl() {
-        return false;
     }
 
     @Override

@@ -35,16 +35,6 @@ record TorchModelRequest(
     }
 
     @Override
-    public String delegate() {
-        return "PyTorch";
-    }
-
-    @Override
-    public boolean ownDelegate() {
-        return false;
-    }
-
-    @Override
     public boolean usesDjl() {
         return true;
     }
