@@ -100,7 +100,7 @@ class ArchitectureTest {
                     .whereLayer("errors")
                     .mayNotAccessAnyLayer()
                     .whereLayer("json")
-                    .mayOnlyBeAccessedByLayers("store", "measure")
+                    .mayOnlyBeAccessedByLayers("store", "measure", "report")
                     .whereLayer("rows")
                     .mayOnlyBeAccessedByLayers("metrics")
                     .whereLayer("metrics")

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.djlplan.thirdparty.guava.io.MoreFiles;
 import picocli.CommandLine.Command;

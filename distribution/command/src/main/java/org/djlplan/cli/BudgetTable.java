@@ -12,6 +12,7 @@ import org.djlplan.cli.BudgetSweep.Measured;
 import org.djlplan.cli.BudgetSweep.Refused;
 import org.djlplan.cli.BudgetSweep.Result;
 import org.djlplan.cli.BudgetSweep.Row;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.thirdparty.guava.base.Strings;
 

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import org.djlplan.delegation.internal.DelegationOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.internal.measure.TorchDelegableModel;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import picocli.CommandLine.Command;

@@ -12,6 +12,7 @@ import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.djlplan.cli.OutputDifference.Limit;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;

@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.cli.demo.MobileNetV2;
 import org.djlplan.cli.report.ReportFile;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

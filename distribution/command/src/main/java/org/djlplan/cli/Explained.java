@@ -11,6 +11,7 @@ import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.internal.config.PlanOptions;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.study.delegation.Explanation;
 import org.djlplan.study.delegation.Verdict;
 import org.djlplan.study.delegation.XnnpackRules;

@@ -16,6 +16,7 @@ import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.internal.store.CacheFolder;
 import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.internal.table.Entry;

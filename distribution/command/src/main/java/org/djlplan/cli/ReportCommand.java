@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.djlplan.cli.report.ReportFile;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.study.search.SearchLimits;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -4,6 +4,7 @@ import com.google.gson.JsonElement;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
+import org.djlplan.memplan.internal.json.Json;
 
 /** The run section of a report: how a model ran as stock and in other modes. */
 final class ReportRun {

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.thirdparty.guava.collect.Maps;

@@ -11,6 +11,7 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 import org.djlplan.cli.BudgetSweep.Wanted;
 import org.djlplan.memplan.internal.config.OptionKey;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.report.BudgetReport;
 
 /**

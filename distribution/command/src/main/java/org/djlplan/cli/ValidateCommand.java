@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.internal.plan.PlanValidator;
 import org.djlplan.memplan.internal.plan.Violation;
 import org.djlplan.study.csv.CsvFiles;

@@ -17,6 +17,7 @@ import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.child.ChildProcess;
 import org.djlplan.memplan.internal.child.ChildProcess.Answer;
 import org.djlplan.memplan.internal.child.JavaCommand;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames;
 import org.djlplan.memplan.internal.usage.UsageRecord;

@@ -16,6 +16,7 @@ import org.djlplan.cli.BudgetSweep.Result;
 import org.djlplan.cli.BudgetSweep.Row;
 import org.djlplan.cli.BudgetSweep.Stock;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.WeightIo;
 import org.junit.jupiter.api.Test;

@@ -15,6 +15,7 @@ import org.djlplan.cli.Comparison.Variant;
 import org.djlplan.cli.OutputDifference.Limit;
 import org.djlplan.cli.OutputDifference.Output;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;

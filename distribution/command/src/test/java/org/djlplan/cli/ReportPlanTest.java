@@ -7,6 +7,7 @@ import com.google.gson.reflect.TypeToken;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.internal.runtime.torch.OperatorNames.Named;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.junit.jupiter.api.Test;

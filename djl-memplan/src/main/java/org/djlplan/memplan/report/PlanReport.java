@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
-import org.djlplan.memplan.internal.report.ReportJson;
+import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.internal.report.ReportSources;
 
 /**
@@ -61,7 +61,7 @@ public record PlanReport(
      * are left out.
      */
     public String toJson() {
-        return ReportJson.of(this);
+        return Json.sparse(this).toString();
     }
 
     /** Returns the report for people, one line each for the plan, the predictions and the rest. */

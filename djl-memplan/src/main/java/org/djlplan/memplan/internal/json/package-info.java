@@ -1,2 +1,2 @@
-/** Maps records to JSON and back, for stored files and for messages between processes. */
+/** Maps records to JSON and back, for stored files, messages between processes, and users. */
 package org.djlplan.memplan.internal.json;

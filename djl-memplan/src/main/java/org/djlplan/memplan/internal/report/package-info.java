@@ -1,2 +1,2 @@
-/** Makes reports, writes them as JSON, and has the sources of models' reports. */
+/** Makes reports, and has the sources of models' reports. */
 package org.djlplan.memplan.internal.report;

@@ -1,4 +1,4 @@
-package org.djlplan.cli;
+package org.djlplan.memplan.internal.json;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
@@ -20,10 +20,10 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Maps records to JSON: for users, and between processes. Empty values and numbers that are not
- * finite are null.
+ * Maps records to JSON: for users, and between a command's processes. Empty values and numbers that
+ * are not finite are null.
  */
-final class Json {
+public final class Json {
 
     private static final TypeAdapter<Double> FINITE =
             adapter(
@@ -62,17 +62,17 @@ final class Json {
     }
 
     /** Returns a value as JSON, with null for empty parts. */
-    static JsonElement tree(Object value) {
+    public static JsonElement tree(Object value) {
         return WITH_NULLS.toJsonTree(value);
     }
 
     /** Returns a value as JSON, without empty parts. */
-    static JsonElement sparse(Object value) {
+    public static JsonElement sparse(Object value) {
         return WITHOUT_NULLS.toJsonTree(value);
     }
 
     /** Reads what {@link #tree} returns. */
-    static <T> T read(JsonElement json, TypeToken<T> type) {
+    public static <T> T read(JsonElement json, TypeToken<T> type) {
         return WITH_NULLS.fromJson(json, type);
     }
 
