@@ -21,19 +21,11 @@ import org.djlplan.thirdparty.guava.collect.Maps;
  * Says why each operator of a model is delegated or not, as text and as JSON.
  *
  * @param graph the model
- * @param lines the operators, in the order of the file
+ * @param verdicts on its operators, in the order of the file
  */
-record Explained(Graph graph, List<Line> lines) {
+record Explained(Graph graph, List<Verdict> verdicts) {
 
     private static final int LONGEST_NAME = 48;
-
-    /**
-     * One operator.
-     *
-     * @param operator of the graph
-     * @param verdict on it
-     */
-    record Line(Operator operator, Verdict verdict) {}
 
     /**
      * Returns the explanation of a table.
@@ -43,7 +35,8 @@ record Explained(Graph graph, List<Line> lines) {
      */
     static Explained of(Graph graph, Map<String, String> facts, ProfileTable table) {
         DelegationOptions options = options(facts);
-        List<Verdict> verdicts =
+        return new Explained(
+                graph,
                 Explanation.of(
                         graph,
                         table,
@@ -53,12 +46,7 @@ record Explained(Graph graph, List<Line> lines) {
                         XnnpackRules.of(
                                 facts.getOrDefault("delegate", ""),
                                 facts.getOrDefault("native", ""),
-                                graph));
-        return new Explained(
-                graph,
-                graph.operators().stream()
-                        .map(operator -> new Line(operator, verdicts.get(operator.index())))
-                        .toList());
+                                graph)));
     }
 
     /** Returns the options that produce these facts. */
@@ -72,15 +60,13 @@ record Explained(Graph graph, List<Line> lines) {
     /** Returns the number of operators with each kind of verdict, in one line. */
     private String summary() {
         Map<String, Long> kinds =
-                lines.stream()
+                verdicts.stream()
                         .collect(
                                 Collectors.groupingBy(
-                                        line -> line.verdict().kind(),
-                                        TreeMap::new,
-                                        Collectors.counting()));
+                                        Verdict::kind, TreeMap::new, Collectors.counting()));
         return "%d operators: %s"
                 .formatted(
-                        lines.size(),
+                        verdicts.size(),
                         kinds.entrySet().stream()
                                 .map(kind -> kind.getValue() + " " + kind.getKey())
                                 .collect(Collectors.joining(", ")));
@@ -94,29 +80,23 @@ record Explained(Graph graph, List<Line> lines) {
     private TextTable table() {
         TextTable rows = new TextTable(true, "operator", "type", "output", "");
         int first = 0;
-        for (int i = 1; i <= lines.size(); i++) {
-            boolean ends =
-                    i == lines.size() || !lines.get(i).verdict().equals(lines.get(first).verdict());
-            if (ends) {
-                row(rows, lines.subList(first, i));
+        for (int i = 1; i <= verdicts.size(); i++) {
+            if (i == verdicts.size() || !verdicts.get(i).equals(verdicts.get(first))) {
+                row(rows, graph.operators().subList(first, i));
                 first = i;
             }
         }
         return rows;
     }
 
-    private void row(TextTable rows, List<Line> run) {
-        Line first = run.get(0);
-        Verdict verdict = first.verdict();
+    private void row(TextTable rows, List<Operator> run) {
+        int first = run.get(0).index();
         boolean alone = run.size() == 1;
-        int last = run.get(run.size() - 1).operator().index();
         rows.row(
-                alone
-                        ? Integer.toString(first.operator().index())
-                        : first.operator().index() + "–" + last,
+                alone ? Integer.toString(first) : first + "–" + run.get(run.size() - 1).index(),
                 types(run),
-                alone ? shortened(name(first.operator())) : "",
-                text(verdict));
+                alone ? shortened(name(run.get(0))) : "",
+                text(verdicts.get(first)));
     }
 
     /** Returns a verdict with its reason. */
@@ -126,9 +106,9 @@ record Explained(Graph graph, List<Line> lines) {
                 : verdict.kind() + ": " + verdict.reason();
     }
 
-    private static String types(List<Line> run) {
-        String type = run.get(0).operator().type();
-        boolean same = run.stream().allMatch(line -> line.operator().type().equals(type));
+    private static String types(List<Operator> run) {
+        String type = run.get(0).type();
+        boolean same = run.stream().allMatch(operator -> operator.type().equals(type));
         return run.size() == 1 ? type : run.size() + (same ? " × " + type : " operators");
     }
 
@@ -145,12 +125,12 @@ record Explained(Graph graph, List<Line> lines) {
     /** Returns all verdicts. */
     JsonArray json() {
         JsonArray operators = new JsonArray();
-        for (Line line : lines) {
-            Verdict verdict = line.verdict();
+        for (Operator operator : graph.operators()) {
+            Verdict verdict = verdicts.get(operator.index());
             JsonObject json = new JsonObject();
-            json.addProperty("operator", line.operator().index());
-            json.addProperty("type", line.operator().type());
-            json.addProperty("output", name(line.operator()));
+            json.addProperty("operator", operator.index());
+            json.addProperty("type", operator.type());
+            json.addProperty("output", name(operator));
             json.addProperty("delegated", verdict.isDelegated());
             json.addProperty("verdict", verdict.kind());
             json.addProperty("reason", verdict.reason());

@@ -9,6 +9,7 @@ import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.study.delegation.Pareto;
+import org.djlplan.thirdparty.guava.base.Ascii;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 
@@ -127,12 +128,7 @@ final class ProfileText {
         if (!(entry instanceof Entry.Failed failed)) {
             return entry instanceof Entry.Wrong ? "outputs differ: not used" : "";
         }
-        String what =
-                switch (failed.kind()) {
-                    case REFUSED -> "refused";
-                    case CRASHED -> "crashed";
-                    case TIMED_OUT -> "timed out";
-                };
+        String what = Ascii.toLowerCase(failed.kind().name()).replace('_', ' ');
         String first = TextTable.plain(failed.message().lines().findFirst().orElse("").strip());
         return first.isEmpty() ? what : what + ": " + first;
     }

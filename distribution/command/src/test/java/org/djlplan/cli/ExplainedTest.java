@@ -96,13 +96,7 @@ class ExplainedTest {
                         List.of(0),
                         List.of(1));
         String text =
-                new Explained(
-                                graph,
-                                List.of(
-                                        new Explained.Line(
-                                                graph.operators().get(0),
-                                                Verdict.unsupported("no \u001b[31m"))))
-                        .text();
+                new Explained(graph, List.of(Verdict.unsupported("no \u001b[31m"))).text();
         assertTrue(text.chars().allMatch(c -> c == '\n' || !Character.isISOControl(c)), text);
         assertTrue(text.length() < 300, text);
     }
