@@ -67,7 +67,7 @@ public class TfLiteSoakTest extends SoakTests {
         NetworkBuilder network = new NetworkBuilder("any size", 3);
         LayerOutput x = network.input("image", 1, 16, 16, 3);
         x = network.conv2d(x, 8, 3, 1, Activation.NONE);
-        x = network.mul(x, network.logistic(x), Activation.NONE);
+        x = network.mul(x, network.unary("LOGISTIC", x), Activation.NONE);
         x = network.depthwiseConv2d(x, 3, 1, Activation.RELU6);
         x = network.add(network.conv2d(x, 8, 5, 1, Activation.NONE), x, Activation.RELU);
         x = network.maxPool(x, 2, 2, Padding.SAME);

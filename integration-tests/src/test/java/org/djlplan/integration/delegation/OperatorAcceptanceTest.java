@@ -259,7 +259,8 @@ class OperatorAcceptanceTest {
                         TfLiteGraphs.toGraph(TfLiteReader.read(file), "mobilenet_v2_dynamic"),
                         folder,
                         Served.options(Map.of()),
-                        EngineLibrary.loaded());
+                        EngineLibrary.loaded(),
+                        Optional.empty());
         try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             List<OutputError> errors = runner.prepare(all(file, Delegates.XNNPACK)).errors();
             assertTrue(Closeness.accepted(errors), errors.toString());

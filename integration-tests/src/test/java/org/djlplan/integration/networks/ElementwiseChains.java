@@ -22,7 +22,7 @@ public final class ElementwiseChains {
         NetworkBuilder network = new NetworkBuilder("Chains, random weights", seed);
         LayerOutput input = network.input("input", 1, 32, 32, 8);
         LayerOutput x = network.conv2d(input, 16, 3, 1, Activation.NONE);
-        LayerOutput gate = network.logistic(network.conv2d(x, 16, 1, 1, Activation.NONE));
+        LayerOutput gate = network.unary("LOGISTIC", network.conv2d(x, 16, 1, 1, Activation.NONE));
         LayerOutput plain = network.unary("HARD_SWISH", network.unary("TANH", x));
         x = network.mul(x, gate, Activation.NONE);
         x = network.unary("RELU", network.add(x, plain, Activation.NONE));
@@ -33,6 +33,6 @@ public final class ElementwiseChains {
         LayerOutput image =
                 network.resizeBilinear(network.conv2d(x, 3, 1, 1, Activation.NONE), 64, 64);
         LayerOutput numbers = network.fullyConnected(network.mean(x), 10, Activation.NONE);
-        return network.output(network.logistic(image)).output(numbers).build();
+        return network.output(network.unary("LOGISTIC", image)).output(numbers).build();
     }
 }

@@ -197,11 +197,6 @@ public final class NetworkBuilder {
         return operator(type, Optional.empty(), x.shape(), x);
     }
 
-    /** Adds 1 / (1 + e⁻ˣ). */
-    public LayerOutput logistic(LayerOutput x) {
-        return unary("LOGISTIC", x);
-    }
-
     /** Adds softmax over the last dimension. */
     public LayerOutput softmax(LayerOutput x) {
         FlatTable options = FlatTable.of("SoftmaxOptions").with("beta", 1f);

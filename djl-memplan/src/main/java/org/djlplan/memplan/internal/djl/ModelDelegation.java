@@ -85,7 +85,8 @@ public final class ModelDelegation implements ServedDelegation {
 
     private static TfLiteDelegableModel measurable(
             Path file, String identity, Graph graph, PlanOptions options, EngineLibrary library) {
-        return new TfLiteDelegableModel(file, identity, graph, CacheFolder.get(), options, library);
+        return new TfLiteDelegableModel(
+                file, identity, graph, CacheFolder.get(), options, library, Optional.empty());
     }
 
     @Override

@@ -40,17 +40,6 @@ public record TfLiteDelegableModel(
     /** Changes when earlier measurements are not comparable with new ones. */
     private static final String METHOD = "3";
 
-    /** A model at the shapes in its file. */
-    public TfLiteDelegableModel(
-            Path file,
-            String identity,
-            Graph graph,
-            Path cacheFolder,
-            PlanOptions options,
-            EngineLibrary library) {
-        this(file, identity, graph, cacheFolder, options, library, Optional.empty());
-    }
-
     /**
      * Returns whether the delegate can be measured at other shapes than those in the file, and the
      * options allow it.

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
@@ -68,7 +69,8 @@ class TfLiteDelegableModelTest {
                 new Graph("model", List.of(), List.of(), List.of(), List.of()),
                 folder,
                 PlanOptions.parse(GivenOptions.of(Map.of(), Map.of(), Map.of(), List.of())),
-                new EngineLibrary(folder.resolve("engine.so"), "2.21.0"));
+                new EngineLibrary(folder.resolve("engine.so"), "2.21.0"),
+                Optional.empty());
     }
 
     @Test

@@ -100,7 +100,8 @@ class ChoiceBench {
                         graph,
                         folder,
                         Served.options(Map.of()),
-                        EngineLibrary.loaded());
+                        EngineLibrary.loaded(),
+                        Optional.empty());
         Candidate best;
         try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             best = fastest(graph, runner, threads);

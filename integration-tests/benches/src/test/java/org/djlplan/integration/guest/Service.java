@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -103,7 +104,8 @@ final class Service {
                         graph,
                         Files.createTempDirectory("djlplan-bench"),
                         Served.options(Map.of("delegation.delegate", "xnnpack")),
-                        EngineLibrary.loaded());
+                        EngineLibrary.loaded(),
+                        Optional.empty());
         Semaphore turn = new Semaphore(0);
         try (CandidateRunner runner = measured.newProcess(urgency, Tolerance.AUTO)) {
             Candidate all = new Candidate(new TreeSet<>(runner.partitions().get(0)), 1);
