@@ -26,20 +26,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class BenchPlannerCommandTest {
 
-    /** Worked example of Pisarchyk and Lee 2020: its lower bounds are 124 and 128 bytes. */
-    private static final String PAPER =
-            """
-            id,lower,upper,size
-            0,0,2,32
-            1,1,5,28
-            2,2,6,36
-            3,3,6,16
-            4,4,6,8
-            5,5,8,64
-            6,6,9,10
-            7,7,9,40
-            """;
-
     @TempDir Path folder;
 
     private final StringWriter out = new StringWriter();
@@ -48,7 +34,7 @@ class BenchPlannerCommandTest {
 
     @BeforeEach
     void write() throws IOException {
-        csv = Files.writeString(folder.resolve("paper.csv"), PAPER);
+        csv = Files.writeString(folder.resolve("paper.csv"), CommandTest.PAPER);
     }
 
     private int run(Object... arguments) {

@@ -13,6 +13,20 @@ import picocli.CommandLine;
 /** Base of command tests: runs a command in a temporary folder and captures its output. */
 abstract class CommandTest {
 
+    /** Worked example of Pisarchyk and Lee 2020: its lower bounds are 124 and 128 bytes. */
+    static final String PAPER =
+            """
+            id,lower,upper,size
+            0,0,2,32
+            1,1,5,28
+            2,2,6,36
+            3,3,6,16
+            4,4,6,8
+            5,5,8,64
+            6,6,9,10
+            7,7,9,40
+            """;
+
     @TempDir Path folder;
 
     final StringWriter out = new StringWriter();

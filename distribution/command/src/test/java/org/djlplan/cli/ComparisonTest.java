@@ -17,6 +17,7 @@ import org.djlplan.cli.OutputDifference.Output;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.json.Json;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.junit.jupiter.api.Test;
@@ -24,19 +25,9 @@ import org.junit.jupiter.api.Test;
 class ComparisonTest {
 
     private static final DelegationReport CHOICE =
-            new DelegationReport(
-                    "xnnpack",
-                    9,
-                    7,
-                    1,
-                    2,
-                    DelegationReport.Origin.STORED,
-                    "the only partition",
-                    "0123456789ab",
-                    List.of(
-                            OutputAgreement.of("landmarks", 2.9e-3, 6e-4, 9.6e-3),
-                            OutputAgreement.of("mask", 1, 0, 4)),
-                    "");
+            choice(
+                    OutputAgreement.of("landmarks", 2.9e-3, 6e-4, 9.6e-3),
+                    OutputAgreement.of("mask", 1, 0, 4));
 
     private static final List<String> TYPES = List.of("float32", "uint8");
     private static final Limit LIMIT = new Limit(9.6e-3, 4);
@@ -60,27 +51,11 @@ class ComparisonTest {
                     stock,
                     Optional.empty(),
                     List.of(
-                            new Variant(
-                                    RunMode.PLANNED,
-                                    planned,
-                                    OutputDifference.NONE,
-                                    List.of(Limit.IDENTICAL),
-                                    TYPES),
-                            new Variant(
-                                    RunMode.DELEGATED,
-                                    delegated,
-                                    floats(3e-3),
-                                    List.of(LIMIT, LIMIT),
-                                    TYPES)),
+                            exact(RunMode.PLANNED, planned, OutputDifference.NONE),
+                            delegated(3e-3)),
                     ImmutableMap.of(
                             "tuned-malloc",
-                            Optional.of(
-                                    new Variant(
-                                            RunMode.STOCK,
-                                            tuned,
-                                            OutputDifference.NONE,
-                                            List.of(Limit.IDENTICAL),
-                                            TYPES)),
+                            Optional.of(exact(RunMode.STOCK, tuned, OutputDifference.NONE)),
                             "jemalloc",
                             Optional.empty()),
                     List.of());
@@ -97,6 +72,16 @@ class ComparisonTest {
                 Optional.empty(),
                 delegation,
                 Optional.empty());
+    }
+
+    /** Returns a variant whose outputs must be stock's. */
+    private static Variant exact(RunMode mode, RunFigures figures, OutputDifference outputs) {
+        return new Variant(mode, figures, outputs, List.of(Limit.IDENTICAL), TYPES);
+    }
+
+    private Variant delegated(double relative) {
+        return new Variant(
+                RunMode.DELEGATED, delegated, floats(relative), List.of(LIMIT, LIMIT), TYPES);
     }
 
     private static OutputDifference floats(double relative) {
@@ -240,9 +225,7 @@ class ComparisonTest {
 
     @Test
     void agrees_plannedZerosOfOtherSigns_onlyWithATolerance() {
-        assertFalse(
-                new Variant(RunMode.PLANNED, planned, floats(0), List.of(Limit.IDENTICAL), TYPES)
-                        .agrees());
+        assertFalse(exact(RunMode.PLANNED, planned, floats(0)).agrees());
         assertTrue(
                 new Variant(RunMode.PLANNED, planned, floats(0), List.of(new Limit(1e-6, 0)), TYPES)
                         .agrees());
@@ -250,48 +233,30 @@ class ComparisonTest {
 
     @Test
     void table_cpuKernelsChosen_saysWhy() {
-        DelegationReport cpu =
-                new DelegationReport(
-                        "xnnpack",
-                        9,
-                        0,
-                        0,
-                        -1,
-                        DelegationReport.Origin.MEASURED,
-                        "CPU kernels: no partition",
-                        "0123456789ab",
-                        List.of(),
-                        "");
         assertEquals(
                 "the CPU kernels were chosen, threads: the engine's own (measured): no partition",
-                DelegationFacts.choice(cpu));
+                DelegationFacts.choice(
+                        cpu(-1, Origin.MEASURED, "CPU kernels: no partition", "")));
     }
 
     @Test
     void table_delegatedAtOtherShapes_saysWhich() {
-        DelegationReport placeholders =
-                new DelegationReport(
-                        "xnnpack",
-                        9,
-                        0,
-                        0,
-                        1,
-                        DelegationReport.Origin.UNVERIFIED,
-                        "placeholders",
-                        "0123456789ab",
-                        List.of(),
-                        "7 operators delegated");
         assertEquals(
                 "the CPU kernels were chosen, threads: 1 (unverified): placeholders; other shapes:"
                         + " 7 operators delegated",
-                DelegationFacts.choice(placeholders));
+                DelegationFacts.choice(
+                        cpu(1, Origin.UNVERIFIED, "placeholders", "7 operators delegated")));
+    }
+
+    private static DelegationReport cpu(
+            int threads, Origin origin, String reason, String otherShapes) {
+        return new DelegationReport(
+                "xnnpack", 9, 0, 0, threads, origin, reason, "0123456789ab", List.of(), otherShapes);
     }
 
     @Test
     void complaints_stockLosesATensor_nameTheReference() {
-        Variant off =
-                new Variant(
-                        RunMode.PLANNED, planned, floats(1e-7), List.of(Limit.IDENTICAL), TYPES);
+        Variant off = exact(RunMode.PLANNED, planned, floats(1e-7));
         Comparison lost =
                 new Comparison(stock, Optional.of(floats(0.5)), List.of(off), Map.of(), List.of());
         assertEquals(
@@ -313,18 +278,7 @@ class ComparisonTest {
                         stock,
                         Optional.empty(),
                         List.of(
-                                new Variant(
-                                        RunMode.PLANNED,
-                                        planned,
-                                        floats(1e-7),
-                                        List.of(Limit.IDENTICAL),
-                                        TYPES),
-                                new Variant(
-                                        RunMode.DELEGATED,
-                                        delegated,
-                                        floats(2e-2),
-                                        List.of(LIMIT, LIMIT),
-                                        TYPES)),
+                                exact(RunMode.PLANNED, planned, floats(1e-7)), delegated(2e-2)),
                         Map.of(),
                         List.of());
         assertEquals(
@@ -371,18 +325,21 @@ class ComparisonTest {
     }
 
     private static DelegationReport choice(double first, double second) {
+        return choice(
+                OutputAgreement.of("a", 0, 0, first), OutputAgreement.of("b", 0, 0, second));
+    }
+
+    private static DelegationReport choice(OutputAgreement... outputs) {
         return new DelegationReport(
                 "xnnpack",
                 9,
                 7,
                 1,
                 2,
-                DelegationReport.Origin.STORED,
-                "kept",
+                Origin.STORED,
+                "the only partition",
                 "0123456789ab",
-                List.of(
-                        OutputAgreement.of("a", 0, 0, first),
-                        OutputAgreement.of("b", 0, 0, second)),
+                List.of(outputs),
                 "");
     }
 
@@ -408,14 +365,14 @@ class ComparisonTest {
                 figures(Map.of(Figure.MEDIAN_MILLIS, stockMillis), Optional.empty()),
                 Optional.empty(),
                 List.of(
-                        new Variant(
+                        exact(
                                 RunMode.PLANNED,
                                 figures(
                                         Map.of(Figure.MEDIAN_MILLIS, plannedMillis),
                                         Optional.empty()),
-                                plannedMillis == 5 ? OutputDifference.NONE : floats(plannedMillis),
-                                List.of(Limit.IDENTICAL),
-                                TYPES)),
+                                plannedMillis == 5
+                                        ? OutputDifference.NONE
+                                        : floats(plannedMillis))),
                 comparison.against(),
                 List.of());
     }

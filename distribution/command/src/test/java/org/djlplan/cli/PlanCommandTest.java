@@ -19,19 +19,6 @@ import org.junit.jupiter.api.Test;
 
 class PlanCommandTest extends CommandTest {
 
-    private static final String PAPER =
-            """
-            id,lower,upper,size
-            0,0,2,32
-            1,1,5,28
-            2,2,6,36
-            3,3,6,16
-            4,4,6,8
-            5,5,8,64
-            6,6,9,10
-            7,7,9,40
-            """;
-
     private Path csv;
     private Path model;
 

@@ -8,9 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -96,7 +98,7 @@ class FolderStoreTest extends StoreFixture {
     @Test
     void load_otherVersion_isMadeAgainAfterOneWarning() throws IOException {
         Path file = saved();
-        JsonObject older = StoredText.of(KEY, small());
+        JsonObject older = text();
         older.addProperty("version", 0);
         Files.writeString(file, older.toString());
         assertRefusedWithOneWarning("version 0 of the format, not 3");
@@ -117,8 +119,21 @@ class FolderStoreTest extends StoreFixture {
             })
     void load_wrongNumbersUnderARightChecksum_isRefused(String part, String value, String reason)
             throws IOException {
-        Files.writeString(saved(), StoredText.with(part, value));
+        Files.writeString(saved(), with(part, value));
         assertRefusedWithOneWarning(reason);
+    }
+
+    private static JsonObject text() throws IOException {
+        String text = new String(FORMAT.toBytes(KEY, small()), StandardCharsets.UTF_8);
+        return JsonParser.parseString(text).getAsJsonObject();
+    }
+
+    /** Returns the text of the small value with a part replaced, under a right checksum. */
+    private static String with(String part, String value) throws IOException {
+        JsonObject file = text();
+        file.getAsJsonObject("weights").add(part, JsonParser.parseString(value));
+        file.addProperty("sha256", Format.sha256(file.get("weights").toString()));
+        return file.toString();
     }
 
     @Test
@@ -130,7 +145,7 @@ class FolderStoreTest extends StoreFixture {
             Files.writeString(file, text);
             assertEquals(Optional.empty(), newStore().load(KEY));
         }
-        Files.writeString(file, StoredText.with("uses", "0").replace(":0,", ":" + deep));
+        Files.writeString(file, with("uses", "0").replace(":0,", ":" + deep));
         assertEquals(Optional.empty(), newStore().load(KEY));
         Files.writeString(file, "{\"a\":".repeat(1_000_000));
         assertEquals(Optional.empty(), newStore().load(KEY));
