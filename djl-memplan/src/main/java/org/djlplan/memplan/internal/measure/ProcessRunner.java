@@ -1,5 +1,7 @@
 package org.djlplan.memplan.internal.measure;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
+
 import com.google.gson.JsonElement;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -37,8 +39,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>If the process crashes or does not answer in time, the requested candidate counts as failed.
  * The next call starts another process, which prepares the other candidates again on request. After
- * several crashes every candidate counts as crashed. Not thread-safe, but another thread may close
- * it; further calls then throw an IllegalStateException.
+ * several crashes every candidate counts as crashed. Not thread-safe.
  */
 public final class ProcessRunner implements CandidateRunner {
 
@@ -48,11 +49,19 @@ public final class ProcessRunner implements CandidateRunner {
     private static volatile Optional<String> noClasses = Optional.empty();
 
     private final ModelRequest model;
+    private final MeasuringJvm jvm;
     private final Limits limits;
     private final Urgency urgency;
     private final Machine machine;
     private final WorkTime workTime;
-    private final ReplaceableChild child;
+
+    /** The current process; empty if it has ended. */
+    private Optional<MeasuringChild> child = Optional.empty();
+
+    /** Number of processes so far. */
+    private int starts;
+
+    private boolean closed;
 
     /** The candidates that were prepared, and have neither failed nor been released since. */
     private final Map<Candidate, Prepared> prepared = new HashMap<>();
@@ -79,11 +88,11 @@ public final class ProcessRunner implements CandidateRunner {
     private ProcessRunner(
             ModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency, Machine machine) {
         this.model = model;
+        this.jvm = jvm;
         this.limits = limits;
         this.urgency = urgency;
         this.machine = machine;
         workTime = new WorkTime(machine);
-        child = new ReplaceableChild(model, jvm, limits, urgency);
     }
 
     /** Returns why no process can be started; empty if no obstacle is known. */
@@ -114,12 +123,42 @@ public final class ProcessRunner implements CandidateRunner {
             throws IOException {
         ProcessRunner runner = new ProcessRunner(model, jvm, limits, urgency, machine);
         try {
-            MeasuringChild unused = runner.child.get();
+            MeasuringChild unused = runner.process();
             return runner;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while a process was started");
         }
+    }
+
+    /** Returns the current process, or another one that has opened the model. */
+    private MeasuringChild process() throws IOException, InterruptedException {
+        checkState(!closed, "closed");
+        if (child.isEmpty()) {
+            if (isExhausted()) {
+                throw new IOException("%d processes died: no more is started".formatted(starts));
+            }
+            starts++;
+            child = Optional.of(MeasuringChild.start(jvm, model, urgency));
+            try {
+                child.get().open(model, limits, urgency);
+            } catch (IOException | InterruptedException | RuntimeException e) {
+                end();
+                throw e;
+            }
+        }
+        return child.get();
+    }
+
+    /** Returns whether so many processes have ended that no more is started. */
+    private boolean isExhausted() {
+        return starts > limits.restarts();
+    }
+
+    /** Ends the current process, if there is one. */
+    private void end() {
+        child.ifPresent(MeasuringChild::close);
+        child = Optional.empty();
     }
 
     @Override
@@ -187,7 +226,7 @@ public final class ProcessRunner implements CandidateRunner {
     public void release(Candidate candidate) {
         boolean there = isInProcess(candidate);
         prepared.remove(candidate);
-        if (!there || child.isClosed()) {
+        if (!there) {
             return;
         }
         try {
@@ -202,12 +241,13 @@ public final class ProcessRunner implements CandidateRunner {
     /** Ends the process. A second call does nothing. */
     @Override
     public void close() {
-        child.close();
+        closed = true;
+        end();
     }
 
     /** Returns the id of the current process, if there is one. */
     Optional<Long> pid() {
-        return child.pid();
+        return child.map(MeasuringChild::pid);
     }
 
     private interface Action<T> {
@@ -235,7 +275,7 @@ public final class ProcessRunner implements CandidateRunner {
                         limits.prepare(),
                         json -> RecordJson.read(json, Trial.class));
         long nanos = (System.nanoTime() - start) / Math.max(1, trial.inferences());
-        Prepared now = new Prepared(trial, nanos, child.pid().orElseThrow());
+        Prepared now = new Prepared(trial, nanos, pid().orElseThrow());
         return prepared.merge(
                         candidate,
                         now,
@@ -247,7 +287,7 @@ public final class ProcessRunner implements CandidateRunner {
 
     private boolean isInProcess(Candidate candidate) {
         Prepared known = prepared.get(candidate);
-        return known != null && child.pid().equals(Optional.of(known.pid()));
+        return known != null && pid().equals(Optional.of(known.pid()));
     }
 
     /**
@@ -285,10 +325,9 @@ public final class ProcessRunner implements CandidateRunner {
             throws CandidateException, InterruptedException {
         Answer answer;
         try {
-            answer = askAsGuest(child.get(), request, patience);
+            answer = askAsGuest(process(), request, patience);
         } catch (IOException e) {
-            child.requireOpen();
-            if (child.isExhausted()) {
+            if (isExhausted()) {
                 throw new CandidateException(Kind.CRASHED, e.getMessage());
             }
             // The candidate was not run.
@@ -301,17 +340,15 @@ public final class ProcessRunner implements CandidateRunner {
             try {
                 return reader.apply(result.value());
             } catch (RuntimeException e) {
-                child.end();
+                end();
                 throw new CandidateException(
                         Kind.CRASHED, "the process sent an invalid answer: " + e);
             }
         }
-        // A process that ends because it was closed is not a candidate's failure.
-        child.requireOpen();
         if (answer instanceof Answer.Failure failure) {
             throw new CandidateException(kind(failure), failure.message());
         }
-        child.end();
+        end();
         if (answer instanceof Answer.Lost lost && lost.end() != End.OTHER) {
             throw MeasuringChild.noRoom("the process to measure in " + lost.how(), lost);
         }

@@ -2,7 +2,6 @@ package org.djlplan.memplan.internal.measure;
 
 import com.google.gson.JsonPrimitive;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.concurrent.CountDownLatch;
 import org.djlplan.memplan.internal.child.ParentConnection;
 
@@ -18,9 +17,7 @@ final class FakeMeasuringProcess {
         SILENT,
         EXIT,
         OTHER_PROTOCOL,
-        CANNOT_OPEN,
-        /** Hangs after it has created the model's file. */
-        HANGS_OPENING
+        CANNOT_OPEN
     }
 
     private FakeMeasuringProcess() {}
@@ -38,13 +35,6 @@ final class FakeMeasuringProcess {
                     MeasuringProcess.serve(
                             model -> {
                                 throw new IOException(model.file() + " is damaged");
-                            });
-            case HANGS_OPENING ->
-                    MeasuringProcess.serve(
-                            model -> {
-                                Files.createFile(model.file());
-                                new CountDownLatch(1).await();
-                                return new FakeRunner();
                             });
         }
     }

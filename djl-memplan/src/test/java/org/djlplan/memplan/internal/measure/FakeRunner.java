@@ -6,8 +6,6 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -67,9 +65,6 @@ final class FakeRunner implements CandidateRunner {
     }
 
     static final int HALTED = 7;
-
-    /** Name of the file in the process's folder that reports that the process hangs. */
-    static final String HANGS = "hangs";
 
     /** Real time, because tests check a limit that grows with a candidate's earlier times. */
     static final long SLOW_MILLIS = 300;
@@ -174,11 +169,6 @@ final class FakeRunner implements CandidateRunner {
     }
 
     private static void hang() throws InterruptedException {
-        try {
-            Files.createFile(Path.of(System.getProperty(MeasuringJvm.FOLDER), HANGS));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
         new CountDownLatch(1).await();
     }
 

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -40,7 +39,6 @@ import org.djlplan.memplan.spi.NoRoomException;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
@@ -339,27 +337,6 @@ class ProcessRunnerTest {
         runner.close();
         assertTrue(ends(pid));
         assertFalse(Files.exists(Path.of(files)));
-    }
-
-    @Test
-    void close_whilePreparing_blamesNoCandidate() throws Exception {
-        ProcessRunner runner = start(PATIENT);
-        long pid = pid(runner);
-        Path hangs = Path.of(refusal(runner), FakeRunner.HANGS);
-        CompletableFuture<Trial> preparing =
-                CompletableFuture.supplyAsync(
-                        () -> {
-                            try {
-                                return runner.prepare(Behaviour.HANG_WHEN_PREPARED.candidate());
-                            } catch (CandidateException | InterruptedException e) {
-                                throw new AssertionError(e);
-                            }
-                        });
-        Await.until(() -> Files.exists(hangs));
-        runner.close();
-        ExecutionException e = assertThrows(ExecutionException.class, preparing::get);
-        assertEquals(IllegalStateException.class, e.getCause().getClass());
-        assertTrue(ends(pid));
     }
 
     @ParameterizedTest
