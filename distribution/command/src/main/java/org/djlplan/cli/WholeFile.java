@@ -5,8 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.djlplan.memplan.internal.store.FileReplacement;
-import org.djlplan.thirdparty.guava.io.ByteSource;
-import org.djlplan.thirdparty.guava.io.MoreFiles;
 
 /**
  * Writes output files of a command completely or not at all, even if the command is interrupted.
@@ -54,14 +52,10 @@ final class WholeFile {
      * device.
      */
     static void write(Path file, String text) throws IOException {
-        write(file, ByteSource.wrap(text.getBytes(StandardCharsets.UTF_8)));
-    }
-
-    static void write(Path file, ByteSource content) throws IOException {
         if (isNoRegularFile(file)) {
-            content.copyTo(MoreFiles.asByteSink(file));
+            Files.writeString(file, text);
         } else {
-            FileReplacement.replace(target(file), content);
+            FileReplacement.replace(target(file), text.getBytes(StandardCharsets.UTF_8));
         }
     }
 }

@@ -5,13 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.stream.Stream;
-import org.djlplan.thirdparty.guava.io.ByteSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,22 +44,11 @@ class WholeFileTest {
     }
 
     @Test
-    void write_fails_leavesTheOldFileAndNothingElse() throws IOException {
-        ByteSource failing =
-                new ByteSource() {
-                    @Override
-                    public InputStream openStream() throws IOException {
-                        throw new IOException("no more");
-                    }
-                };
-        try {
-            WholeFile.write(file, failing);
-        } catch (IOException e) {
-            assertEquals("no more", e.getMessage());
-        }
-        assertEquals(OLD, Files.readString(file));
-        assertEquals(List.of("page.html"), left());
-        WholeFile.write(file, "new");
+    void write_link_replacesWhatItPointsTo() throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolve("link"), file);
+        WholeFile.write(link, "new");
         assertEquals("new", Files.readString(file));
+        assertEquals(List.of("link", "page.html"), left());
+        assertEquals(file, Files.readSymbolicLink(link));
     }
 }

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.store;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -11,7 +10,6 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.ThreadLocalRandom;
-import org.djlplan.thirdparty.guava.io.ByteSource;
 
 /**
  * Replaces files atomically: readers see the old or the new content, even while several JVMs write.
@@ -26,7 +24,7 @@ public final class FileReplacement {
 
     /** Makes a file. */
     @FunctionalInterface
-    public interface Content {
+    interface Content {
 
         /**
          * Writes all of it.
@@ -43,18 +41,16 @@ public final class FileReplacement {
      * @throws IOException if the folder or the content fails, or the file's name belongs to
      *     something else, such as a link
      */
-    public static void replace(Path file, ByteSource content) throws IOException {
-        replace(file, temporary -> copy(content, temporary));
+    public static void replace(Path file, byte[] content) throws IOException {
+        replace(file, bytes(content));
     }
 
-    private static void copy(ByteSource content, Path file) throws IOException {
+    /** Returns content that is in memory. */
+    static Content bytes(byte[] content) {
         // Not Files.createTempFile, which makes files readable by their owner only. CREATE_NEW
         // fails if there is a link of this name.
-        try (OutputStream out =
-                Files.newOutputStream(
-                        file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            content.copyTo(out);
-        }
+        return file ->
+                Files.write(file, content, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     }
 
     /**

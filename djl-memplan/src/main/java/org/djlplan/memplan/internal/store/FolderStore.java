@@ -1,8 +1,5 @@
 package org.djlplan.memplan.internal.store;
 
-import static java.nio.file.StandardOpenOption.CREATE_NEW;
-import static java.nio.file.StandardOpenOption.WRITE;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -19,7 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.djlplan.thirdparty.guava.base.Ascii;
 import org.djlplan.thirdparty.guava.base.CharMatcher;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.io.ByteSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -204,8 +200,7 @@ public final class FolderStore<T extends Record> {
             byte[] content = format.toBytes(key, value);
             KeptFolders.Written written =
                     folders.write(
-                            format.nameOf(key),
-                            file -> Files.write(file, content, CREATE_NEW, WRITE));
+                            format.nameOf(key), FileReplacement.bytes(content));
             reported.remove(written.file());
             tidy(written.file().getParent(), key.model());
             if (!quiet && written.notBeside().isPresent() && reported.add(folders.beside())) {
@@ -245,8 +240,7 @@ public final class FolderStore<T extends Record> {
      * @throws IOException if the folder does not exist or cannot be written
      */
     public void copyTo(Path folder, StoreKey key, T value) throws IOException {
-        FileReplacement.replace(
-                folder.resolve(format.nameOf(key)), ByteSource.wrap(format.toBytes(key, value)));
+        FileReplacement.replace(folder.resolve(format.nameOf(key)), format.toBytes(key, value));
     }
 
     /** Removes a value; does nothing if there is none. */

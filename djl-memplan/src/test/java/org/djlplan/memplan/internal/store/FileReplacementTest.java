@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -16,7 +15,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 import org.djlplan.thirdparty.guava.base.Throwables;
-import org.djlplan.thirdparty.guava.io.ByteSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,21 +24,17 @@ class FileReplacementTest {
 
     @TempDir Path folder;
 
-    private static ByteSource text(String text) {
-        return ByteSource.wrap(text.getBytes(StandardCharsets.UTF_8));
+    private static byte[] text(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Returns a source that gives some bytes and then fails, like a full disk. */
-    private static ByteSource failingAfter(int bytes, Exception failure) {
-        ByteSource failing =
-                new ByteSource() {
-                    @Override
-                    public InputStream openStream() throws IOException {
-                        Throwables.throwIfInstanceOf(failure, IOException.class);
-                        throw (RuntimeException) failure;
-                    }
-                };
-        return ByteSource.concat(ByteSource.wrap(new byte[bytes]), failing);
+    /** Returns content that writes some bytes and then fails, like a full disk. */
+    private static FileReplacement.Content failingAfter(int bytes, Exception failure) {
+        return file -> {
+            Files.write(file, new byte[bytes]);
+            Throwables.throwIfInstanceOf(failure, IOException.class);
+            throw (RuntimeException) failure;
+        };
     }
 
     private List<String> names() throws IOException {
@@ -54,9 +48,9 @@ class FileReplacementTest {
         Path file = folder.resolve("plan.json");
         FileReplacement.replace(file, text("old"));
         for (int bytes : List.of(0, 3, 100_000)) {
-            ByteSource full = failingAfter(bytes, new IOException("no space left on device"));
+            FileReplacement.Content full = failingAfter(bytes, new IOException("no space left"));
             assertThrows(IOException.class, () -> FileReplacement.replace(file, full));
-            ByteSource broken = failingAfter(bytes, new IllegalStateException());
+            FileReplacement.Content broken = failingAfter(bytes, new IllegalStateException());
             assertThrows(IllegalStateException.class, () -> FileReplacement.replace(file, broken));
         }
         assertEquals("old", Files.readString(file));
