@@ -79,7 +79,8 @@ class Parsed<T> implements ITypeConverter<T> {
     /** Lets a command and its subcommands parse values of types that have one form everywhere. */
     static CommandLine register(CommandLine line) {
         return line.setCaseInsensitiveEnumValuesAllowed(true)
-                .registerConverter(BudgetSweep.Wanted.class, new Parsed<>(BudgetSweep.Wanted::parse))
+                .registerConverter(
+                        BudgetSweep.Wanted.class, new Parsed<>(BudgetSweep.Wanted::parse))
                 .registerConverter(Duration.class, new Parsed<>(Parsed::time))
                 .registerConverter(InputSpec.class, new Parsed<>(InputSpec::parse))
                 .registerConverter(ModelRef.class, new Parsed<>(ModelRef::parse))

@@ -146,7 +146,8 @@ final class RunOptions {
 
     /** Returns whether the user sets any delegation option. */
     boolean mentionsDelegation() {
-        return arguments.keySet().stream().anyMatch(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
+        return arguments.keySet().stream()
+                .anyMatch(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
     }
 
     /** Returns these options for another model with such inputs. */

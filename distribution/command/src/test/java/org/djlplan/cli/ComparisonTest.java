@@ -235,8 +235,7 @@ class ComparisonTest {
     void table_cpuKernelsChosen_saysWhy() {
         assertEquals(
                 "the CPU kernels were chosen, threads: the engine's own (measured): no partition",
-                DelegationFacts.choice(
-                        cpu(-1, Origin.MEASURED, "CPU kernels: no partition", "")));
+                DelegationFacts.choice(cpu(-1, Origin.MEASURED, "CPU kernels: no partition", "")));
     }
 
     @Test
@@ -251,7 +250,16 @@ class ComparisonTest {
     private static DelegationReport cpu(
             int threads, Origin origin, String reason, String otherShapes) {
         return new DelegationReport(
-                "xnnpack", 9, 0, 0, threads, origin, reason, "0123456789ab", List.of(), otherShapes);
+                "xnnpack",
+                9,
+                0,
+                0,
+                threads,
+                origin,
+                reason,
+                "0123456789ab",
+                List.of(),
+                otherShapes);
     }
 
     @Test
@@ -277,8 +285,7 @@ class ComparisonTest {
                 new Comparison(
                         stock,
                         Optional.empty(),
-                        List.of(
-                                exact(RunMode.PLANNED, planned, floats(1e-7)), delegated(2e-2)),
+                        List.of(exact(RunMode.PLANNED, planned, floats(1e-7)), delegated(2e-2)),
                         Map.of(),
                         List.of());
         assertEquals(
@@ -325,8 +332,7 @@ class ComparisonTest {
     }
 
     private static DelegationReport choice(double first, double second) {
-        return choice(
-                OutputAgreement.of("a", 0, 0, first), OutputAgreement.of("b", 0, 0, second));
+        return choice(OutputAgreement.of("a", 0, 0, first), OutputAgreement.of("b", 0, 0, second));
     }
 
     private static DelegationReport choice(OutputAgreement... outputs) {

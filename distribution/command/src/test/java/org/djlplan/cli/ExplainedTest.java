@@ -95,8 +95,7 @@ class ExplainedTest {
                         List.of(tensor(0, "in"), tensor(1, name)),
                         List.of(0),
                         List.of(1));
-        String text =
-                new Explained(graph, List.of(Verdict.unsupported("no \u001b[31m"))).text();
+        String text = new Explained(graph, List.of(Verdict.unsupported("no \u001b[31m"))).text();
         assertTrue(text.chars().allMatch(c -> c == '\n' || !Character.isISOControl(c)), text);
         assertTrue(text.length() < 300, text);
     }

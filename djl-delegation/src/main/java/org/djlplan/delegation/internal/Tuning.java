@@ -26,8 +26,7 @@ public final class Tuning {
 
     private Tuning(DelegableModel model, Request request, Optional<Progress> progress) {
         this.request = request;
-        measurement =
-                new Measurement(model, request, Profiler::profile, progress, new Machine());
+        measurement = new Measurement(model, request, Profiler::profile, progress, new Machine());
     }
 
     /**

@@ -57,8 +57,7 @@ class MeasurementTest {
     }
 
     private Measurement measuring(ProfileTable table, Map<String, String> options) {
-        return measurement(
-                (request, runner, progress, verified) -> table, options, new Machine());
+        return measurement((request, runner, progress, verified) -> table, options, new Machine());
     }
 
     private Measurement measuring(ProfileTable table) {

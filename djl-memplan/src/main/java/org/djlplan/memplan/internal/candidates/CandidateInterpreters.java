@@ -213,7 +213,9 @@ public final class CandidateInterpreters implements CandidateRunner {
             return build(Candidate.cpu(cpuOutputs.threads()), false);
         }
 
-        /** It cannot be determined if the disk is full, or the file cannot be written completely. */
+        /**
+         * It cannot be determined if the disk is full, or the file cannot be written completely.
+         */
         @Override
         public Optional<ByOperator> worstOperator(List<List<OutputTensor>> outputs)
                 throws InterruptedException {

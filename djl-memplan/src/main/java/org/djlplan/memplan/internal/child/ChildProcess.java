@@ -74,8 +74,7 @@ public final class ChildProcess implements AutoCloseable {
         return new ChildProcess(builder, log, new Machine());
     }
 
-    ChildProcess(ProcessBuilder builder, Consumer<String> log, Machine machine)
-            throws IOException {
+    ChildProcess(ProcessBuilder builder, Consumer<String> log, Machine machine) throws IOException {
         this.machine = machine;
         killsBefore = machine.memoryKills();
         process = builder.start();

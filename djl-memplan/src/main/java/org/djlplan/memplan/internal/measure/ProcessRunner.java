@@ -110,8 +110,7 @@ public final class ProcessRunner implements CandidateRunner {
      */
     static ProcessRunner start(ModelRequest model, Urgency urgency) throws IOException {
         try {
-            return start(
-                    model, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency, new Machine());
+            return start(model, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency, new Machine());
         } catch (NoClassesException e) {
             noClasses = Optional.of(e.getMessage());
             throw e;

@@ -199,8 +199,7 @@ public final class FolderStore<T extends Record> {
         try {
             byte[] content = format.toBytes(key, value);
             KeptFolders.Written written =
-                    folders.write(
-                            format.nameOf(key), FileReplacement.bytes(content));
+                    folders.write(format.nameOf(key), FileReplacement.bytes(content));
             reported.remove(written.file());
             tidy(written.file().getParent(), key.model());
             if (!quiet && written.notBeside().isPresent() && reported.add(folders.beside())) {

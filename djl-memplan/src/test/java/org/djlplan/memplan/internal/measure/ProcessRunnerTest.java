@@ -359,8 +359,7 @@ class ProcessRunnerTest {
                 new MeasuringJvm(
                         JavaCommand.ofThisJvm(), "org.djlplan.Absent", List.of(), List.of());
         IOException e =
-                assertThrows(
-                        IOException.class, () -> start(unknown, PATIENT, Urgency.AWAITED));
+                assertThrows(IOException.class, () -> start(unknown, PATIENT, Urgency.AWAITED));
         assertTrue(e.getMessage().contains("ClassNotFoundException"), e.getMessage());
     }
 
