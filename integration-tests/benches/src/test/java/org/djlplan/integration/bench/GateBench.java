@@ -17,40 +17,47 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("bench")
 class GateBench {
 
-    private static final String SECONDS = System.getProperty("djlplan.bench.seconds", "3");
+    private static final String SECONDS = System.getProperty("djlplan.bench.seconds", "6");
     private static final Path MODELS = Path.of("models").toAbsolutePath();
 
     /** Until Java's compilers are done, they compete with fast predictions for the cores. */
-    private static final int LONG_WARM_UP_SECONDS = 15;
+    private static final int LONG_WARM_UP_SECONDS = 10;
+
+    /**
+     * A light model is called so rarely that Java would not compile its code while it is measured,
+     * so it is called often before.
+     */
+    private static final String COMPILED = "alone=4";
 
     @TempDir Path folder;
 
-    /** Returns the settings of a model and its callers. */
-    private static List<String> model(String file, String inputs, int callers, int pause) {
-        return List.of(
-                "file=" + MODELS.resolve(file),
-                "inputs=" + inputs,
-                "callers=" + callers,
-                "pause=" + pause);
+    /** Returns the settings of a model whose callers make no pauses. */
+    private static List<String> model(String file, String inputs, int callers) {
+        return List.of("file=" + MODELS.resolve(file), "inputs=" + inputs, "callers=" + callers);
     }
 
     private static List<List<String>> large(int callers) {
         return List.of(
-                model("torchscript/resnet50.pt", "image/one", callers, 0),
-                model("onnx/ch_PP-OCRv4_det_infer.onnx", "f1x3x320x320", callers, 0),
-                model("hand_landmark_full.tflite", "f1x224x224x3", callers, 0));
+                model("torchscript/resnet50.pt", "image/one", callers),
+                model("onnx/ch_PP-OCRv4_det_infer.onnx", "f1x3x320x320", callers),
+                model("hand_landmark_full.tflite", "f1x224x224x3", callers));
+    }
+
+    private static List<String> light(String file, String inputs) {
+        return List.of("file=" + MODELS.resolve(file), "inputs=" + inputs, "pause=20", COMPILED);
     }
 
     private static List<List<String>> light() {
         return List.of(
-                model("torchscript/tiny_text.pt", "i1x32", 1, 20),
-                model("onnx/ch_ppocr_mobile_v2.0_cls_infer.onnx", "f1x3x48x192", 1, 20),
-                model("embedding_model.tflite", "f1x76x32x1", 1, 20));
+                light("torchscript/tiny_text.pt", "i1x32"),
+                light("onnx/ch_ppocr_mobile_v2.0_cls_infer.onnx", "f1x3x48x192"),
+                light("embedding_model.tflite", "f1x76x32x1"));
     }
 
     @SafeVarargs
-    private void print(String name, int warmUpSeconds, List<String>... models) throws Exception {
-        try (Turns turns = new Turns(folder, 1)) {
+    private void print(String name, int jvms, int warmUpSeconds, List<String>... models)
+            throws Exception {
+        try (Turns turns = new Turns(folder, jvms)) {
             List<Way> ways = new ArrayList<>();
             for (String way : List.of("stock", "planned")) {
                 List<String> settings = new ArrayList<>();
@@ -74,7 +81,7 @@ class GateBench {
         for (int callers : new int[] {1, 8, 64}) {
             for (List<String> large : large(callers)) {
                 for (List<String> light : light()) {
-                    print("beside", 2, large, light);
+                    print("beside", 1, 2, large, light);
                 }
             }
         }
@@ -83,35 +90,37 @@ class GateBench {
     @Test
     void printLightAlone() throws Exception {
         for (List<String> light : light()) {
-            print("alone", 2, light);
+            print("alone", 1, 2, light);
         }
     }
 
     @Test
     void printOneModel() throws Exception {
         for (int callers : new int[] {1, 2, 8, 64}) {
-            List<String> text = model("torchscript/tiny_text.pt", "text/log_normal", callers, 0);
-            print("texts", LONG_WARM_UP_SECONDS, text);
+            List<String> text = model("torchscript/tiny_text.pt", "text/log_normal", callers);
+            print("texts", 3, LONG_WARM_UP_SECONDS, text);
         }
         for (int callers : new int[] {1, 64}) {
-            print("images", 2, model("torchscript/resnet50.pt", "image/one", callers, 0));
+            print("images", 1, 2, model("torchscript/resnet50.pt", "image/one", callers));
         }
     }
 
     @Test
     void printPipelines() throws Exception {
         int callers = 8;
-        print("faces", 2, model("pnet.tflite", "f1x80x60x3", callers, 0));
+        print("faces", 1, 2, model("pnet.tflite", "f1x80x60x3", callers));
         print(
                 "sound",
+                1,
                 2,
-                model("melspectrogram.tflite", "f1x1760", callers, 0),
-                model("embedding_model.tflite", "f1x76x32x1", callers, 0));
+                model("melspectrogram.tflite", "f1x1760", callers),
+                model("embedding_model.tflite", "f1x76x32x1", callers));
         print(
                 "ocr",
+                1,
                 2,
-                model("onnx/ch_PP-OCRv4_det_infer.onnx", "f1x3x320x320", callers, 0),
-                model("onnx/ch_ppocr_mobile_v2.0_cls_infer.onnx", "f1x3x48x192", callers, 0),
-                model("onnx/ch_PP-OCRv4_rec_infer.onnx", "f1x3x48x320", callers, 0));
+                model("onnx/ch_PP-OCRv4_det_infer.onnx", "f1x3x320x320", callers),
+                model("onnx/ch_ppocr_mobile_v2.0_cls_infer.onnx", "f1x3x48x192", callers),
+                model("onnx/ch_PP-OCRv4_rec_infer.onnx", "f1x3x48x320", callers));
     }
 }

@@ -67,7 +67,8 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
  *   <li>{@code callers}, each with a predictor of its own, {@code atOnce}: at most so many
  *       predictions at once, by a semaphore, and {@code pause}: ms between two calls of a caller
  *   <li>{@code requests}, or {@code seconds} after {@code warmUp} seconds; {@code wait}: seconds
- *       between the load and the first prediction
+ *       between the load and the first prediction; {@code alone}: seconds before all this in which
+ *       the model is called without pauses, and models without this setting are not called
  *   <li>{@code loads}: how often the file is loaded; requests take turns
  *   <li>{@code threads} of an operator, for engines that take it as an option of the model
  *   <li>{@code fresh}: loads a copy of the file, beside which nothing is stored; {@code ready}:
@@ -94,6 +95,7 @@ public final class ModelApplication {
                     "seconds",
                     "warmUp",
                     "wait",
+                    "alone",
                     "loads",
                     "threads",
                     "ready",
@@ -204,14 +206,16 @@ public final class ModelApplication {
         ExecutorService pool = Executors.newCachedThreadPool();
         List<Future<?>> running = new ArrayList<>();
         List<Long> begins = new ArrayList<>();
+        int alone = services.stream().mapToInt(each -> each.number("alone", 0)).max().orElse(0);
+        long all = System.nanoTime() + TimeUnit.SECONDS.toNanos(alone);
         for (ModelApplication service : services) {
-            long begin = System.nanoTime() + TimeUnit.SECONDS.toNanos(service.number("warmUp", 0));
+            long begin = all + TimeUnit.SECONDS.toNanos(service.number("warmUp", 0));
             begins.add(begin);
             for (int i = 0; i < service.number("callers", 1); i++) {
                 running.add(
                         pool.submit(
                                 () -> {
-                                    service.call(begin);
+                                    service.call(all, begin);
                                     return null;
                                 }));
             }
@@ -226,14 +230,22 @@ public final class ModelApplication {
         return rows;
     }
 
-    /** Predicts until all requests are answered, or the time is over. */
-    private void call(long begin) throws Exception {
+    /**
+     * Predicts until all requests are answered, or the time is over.
+     *
+     * @param all when all models are called
+     * @param begin when measuring begins
+     */
+    private void call(long all, long begin) throws Exception {
         int seconds = number("seconds", 0);
         long end = seconds == 0 ? Long.MAX_VALUE : begin + TimeUnit.SECONDS.toNanos(seconds);
         int requests = seconds == 0 ? number("requests", 100) : Integer.MAX_VALUE;
         List<Predictor<Integer, Long>> predictors = new ArrayList<>();
         for (int i = 0; i < models.size(); i++) {
             predictors.add(models.get(i).newPredictor(translators.get(i)));
+        }
+        if (number("alone", 0) == 0) {
+            TimeUnit.NANOSECONDS.sleep(all - System.nanoTime());
         }
         for (int request = next.getAndIncrement();
                 request < requests && System.nanoTime() < end;
@@ -260,7 +272,7 @@ public final class ModelApplication {
             firstNanos = request == 0 ? now - since : firstNanos;
             earlyNanos = request == EARLY ? now - begin : earlyNanos;
             outputs.addAndGet(hash * (2L * request + 1));
-            Thread.sleep(number("pause", 0));
+            Thread.sleep(now < all ? 0 : number("pause", 0));
         }
         predictors.forEach(Predictor::close);
     }
