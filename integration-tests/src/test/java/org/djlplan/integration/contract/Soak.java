@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.memplan.report.PlanReport;
 
@@ -26,6 +28,7 @@ import org.djlplan.memplan.report.PlanReport;
 final class Soak {
 
     private static final int TENTHS = 10;
+    private static final int SAMPLES = 1000;
     private static final int MOST_KEPT = 40;
 
     /** Seeds whose outputs are compared, for each model. */
@@ -43,7 +46,7 @@ final class Soak {
     private final AtomicInteger failures = new AtomicInteger();
     private final AtomicInteger closedMeanwhile = new AtomicInteger();
     private final AtomicInteger unplanned = new AtomicInteger();
-    private final long[] residentBytes = new long[TENTHS];
+    private final AtomicLongArray residentBytes = new AtomicLongArray(TENTHS);
 
     /**
      * The size of a run.
@@ -101,7 +104,9 @@ final class Soak {
      *     the model
      * @param unplanned number of predictions outside of the arenas
      * @param problems wrong outputs and unexpected failures
-     * @param residentBytes resident memory of the process after each tenth of the predictions
+     * @param residentBytes the least resident memory of the process during each tenth of the
+     *     predictions. Loads and Java's compilers need memory for a moment, so other values depend on
+     *     chance; what is never freed adds to the least one, too
      */
     record Outcome(
             int predictions,
@@ -147,7 +152,7 @@ final class Soak {
                 closedMeanwhile.get(),
                 unplanned.get(),
                 List.copyOf(problems),
-                residentBytes);
+                IntStream.range(0, TENTHS).mapToLong(residentBytes::get).toArray());
     }
 
     private boolean work(Random random, long end) throws Exception {
@@ -247,11 +252,13 @@ final class Soak {
             problems.add("wrong output of " + each.file());
         }
         each.manager().close();
-        int tenth = Math.max(1, plan.predictions() / TENTHS);
-        int count = done.incrementAndGet();
-        if (count % tenth == 0 && count / tenth <= TENTHS) {
+        int count = done.getAndIncrement();
+        if (count % Math.max(1, plan.predictions() / SAMPLES) == 0 && count < plan.predictions()) {
+            int tenth = (int) (1L * TENTHS * count / plan.predictions());
             try {
-                residentBytes[count / tenth - 1] = ProcessSize.residentBytes();
+                long bytes = ProcessSize.residentBytes();
+                residentBytes.accumulateAndGet(
+                        tenth, bytes, (a, b) -> a == 0 ? b : Math.min(a, b));
             } catch (IOException e) {
                 problems.add(e.toString());
             }

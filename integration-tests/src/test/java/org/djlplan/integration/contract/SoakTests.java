@@ -122,7 +122,7 @@ public abstract class SoakTests {
                 predictions in memory of their own: %d
                 seconds: %d
 
-                resident MB after each tenth:%s
+                least resident MB during each tenth:%s
                 growth after the first tenth: %.1f MB
                 """,
                 threads(),
