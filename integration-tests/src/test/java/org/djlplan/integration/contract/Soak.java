@@ -105,8 +105,8 @@ final class Soak {
      * @param unplanned number of predictions outside of the arenas
      * @param problems wrong outputs and unexpected failures
      * @param residentBytes the least resident memory of the process during each tenth of the
-     *     predictions. Loads and Java's compilers need memory for a moment, so other values depend on
-     *     chance; what is never freed adds to the least one, too
+     *     predictions. Loads and Java's compilers need memory for a moment, so other values depend
+     *     on chance; what is never freed adds to the least one, too
      */
     record Outcome(
             int predictions,
@@ -257,8 +257,7 @@ final class Soak {
             int tenth = (int) (1L * TENTHS * count / plan.predictions());
             try {
                 long bytes = ProcessSize.residentBytes();
-                residentBytes.accumulateAndGet(
-                        tenth, bytes, (a, b) -> a == 0 ? b : Math.min(a, b));
+                residentBytes.accumulateAndGet(tenth, bytes, (a, b) -> a == 0 ? b : Math.min(a, b));
             } catch (IOException e) {
                 problems.add(e.toString());
             }
