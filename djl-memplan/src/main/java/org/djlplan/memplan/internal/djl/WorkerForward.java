@@ -6,7 +6,6 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.config.WorkerCount;
 import org.djlplan.memplan.internal.gate.Gate;
@@ -102,12 +101,10 @@ final class WorkerForward implements InferencePass {
         return outputs;
     }
 
-    private LongSupplier expectedBytes(NDList inputs) {
-        if (needed.isEmpty()) {
-            return () -> Long.MAX_VALUE;
-        }
-        long elements = ArraySizes.of(inputs).elements();
-        return () -> needed.get().expectedBytes(elements);
+    private long expectedBytes(NDList inputs) {
+        return needed.isEmpty()
+                ? Long.MAX_VALUE
+                : needed.get().expectedBytes(ArraySizes.of(inputs).elements());
     }
 
     private static void setDiagnostics(Map<String, String> diagnostics) {

@@ -7,15 +7,12 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.runtime.HeapTrimmer;
-import org.djlplan.memplan.internal.runtime.VirtualThreads;
 import org.djlplan.memplan.report.PoolReport;
 
 /**
@@ -64,10 +61,8 @@ public final class Gate {
     /** A prediction that needs at most so much is light. */
     static final long LIGHT_BYTES = 4L << 20;
 
-    private static final Duration IDLE = Duration.ofSeconds(5);
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-
-    private static final Gate SHARED = new Gate(Machine.cores(), IDLE, PATIENCE);
+    private static final Gate SHARED =
+            new Gate(Machine.cores(), Duration.ofSeconds(5), Duration.ofSeconds(10));
 
     /**
      * The lanes of the predictions that this thread runs. Only JDK types, and removed at the end,
@@ -76,7 +71,7 @@ public final class Gate {
     private static final ThreadLocal<List<Object>> RUNNING = new ThreadLocal<>();
 
     private final Duration idle;
-    private final long patienceNanos;
+    private final Duration patience;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Integer, Places> places = new HashMap<>();
     private final Places lightPlaces;
@@ -101,7 +96,7 @@ public final class Gate {
      */
     Gate(int lightOnes, Duration idle, Duration patience) {
         this.idle = idle;
-        patienceNanos = patience.toNanos();
+        this.patience = patience;
         lightPlaces = newPlaces(lightOnes, lightOnes, "light-");
     }
 
@@ -143,18 +138,14 @@ public final class Gate {
     }
 
     private Places newPlaces(int count, int seats, String kind) {
-        return new Places(count, seats, "djl-plan-worker-" + kind + count, idle, lock, this::end);
+        return new Places(count, seats, "djl-plan-worker-" + kind + count, idle, patience);
     }
 
     /** Returns the current figures. */
     public Metric metric() {
         lock.lock();
         try {
-            int waiting = 0;
-            for (Lane lane : turns) {
-                waiting += lane.waiting.size();
-            }
-            return new Metric(running, waiting);
+            return new Metric(running, turns.stream().mapToInt(lane -> lane.waiting.size()).sum());
         } finally {
             lock.unlock();
         }
@@ -178,29 +169,22 @@ public final class Gate {
 
     <T> T run(
             Lane lane,
-            Places places,
-            LongSupplier expectedBytes,
+            Places large,
+            long expectedBytes,
             Supplier<T> here,
             Supplier<Supplier<T>> handOver) {
         List<Object> outer = RUNNING.get();
         if (outer != null && (lane.limit == Lane.UNLIMITED || outer.contains(lane))) {
             return here.get();
         }
-        Ticket<T> ticket =
-                new Ticket<>(
-                        lane,
-                        places,
-                        lightPlaces,
-                        // A virtual thread's prediction is never light: it needs a worker's thread.
-                        VirtualThreads.isCurrent() ? () -> Long.MAX_VALUE : expectedBytes,
-                        outer != null);
+        boolean needsNone = outer != null || large == Places.NONE;
+        Places suitable = expectedBytes <= LIGHT_BYTES ? lightPlaces : large;
+        Ticket<T> ticket = new Ticket<>(lane, needsNone ? Places.NONE : suitable);
         // As on a worker, the prediction does not see it.
         boolean interrupted = Thread.interrupted();
         try {
             if (!beginsAtOnce(ticket)) {
-                if (!ticket.needsNoPlace()) {
-                    ticket.setTask(handOver.get());
-                }
+                ticket.setTask(handOver.get());
                 queue(ticket);
                 interrupted |= await(ticket);
                 ticket.countWait();
@@ -209,23 +193,14 @@ public final class Gate {
                 HeapTrimmer.touch();
                 return ticket.result();
             }
-            return runHere(ticket, here);
+            try {
+                return asPartOf(lane, here);
+            } finally {
+                end(ticket);
+            }
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private <T> T runHere(Ticket<T> ticket, Supplier<T> here) {
-        try {
-            return asPartOf(ticket.lane, here);
-        } finally {
-            lock.lock();
-            try {
-                end(ticket);
-            } finally {
-                lock.unlock();
             }
         }
     }
@@ -234,7 +209,7 @@ public final class Gate {
     private boolean beginsAtOnce(Ticket<?> ticket) {
         lock.lock();
         try {
-            return ticket.mayRunHere() && ticket.lane.waiting.isEmpty() && take(ticket);
+            return ticket.places.hasSeat() && ticket.lane.waiting.isEmpty() && begins(ticket);
         } finally {
             lock.unlock();
         }
@@ -246,48 +221,32 @@ public final class Gate {
             ticket.lane.waiting.add(ticket);
             turns.add(ticket.lane);
             letPass();
-            if (!ticket.hasBegun()) {
-                ticket.beginToWait();
-            }
+            ticket.noteWait();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Takes what a prediction needs if all of it is free, and returns whether it is. */
-    private boolean take(Ticket<?> ticket) {
-        if (!ticket.lane.hasRoom()) {
+    /** Begins a prediction if its model and the gate have room for it; returns whether they do. */
+    private boolean begins(Ticket<?> ticket) {
+        if (!ticket.lane.hasRoom() || !ticket.places.haveRoom()) {
             return false;
         }
-        long now = System.nanoTime();
-        if (!ticket.needsNoPlace()) {
-            Places suitable = ticket.places();
-            if (!suitable.areFree()) {
-                return false;
-            }
-            takePlace(ticket, suitable, now);
-        }
-        begin(ticket, now);
+        running++;
+        ticket.begin();
         return true;
     }
 
-    private static void takePlace(Ticket<?> ticket, Places suitable, long now) {
-        ticket.taken = Optional.of(suitable);
-        suitable.take(now);
-    }
-
-    private void begin(Ticket<?> ticket, long now) {
-        running++;
-        ticket.lane.running++;
-        ticket.begin(now);
-    }
-
-    /** Ends a prediction, and lets others pass. The caller holds the lock. */
+    /** Ends a prediction, and lets others pass. */
     private void end(Ticket<?> ticket) {
-        running--;
-        ticket.lane.running--;
-        ticket.taken.ifPresent(taken -> taken.giveBack(ticket.beganNanos()));
-        letPass();
+        lock.lock();
+        try {
+            running--;
+            ticket.end();
+            letPass();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Lets each prediction pass that may begin; lanes take turns. */
@@ -296,11 +255,13 @@ public final class Gate {
         while (lanes.hasNext()) {
             Lane lane = lanes.next();
             Ticket<?> first = lane.waiting.element();
-            if (take(first)) {
-                removeFirst(lane);
-                if (first.taken.isPresent()) {
-                    first.taken.get().handOver(first);
-                } else {
+            if (begins(first)) {
+                Ticket<?> unused = lane.waiting.remove();
+                turns.remove(lane);
+                if (!lane.waiting.isEmpty()) {
+                    turns.add(lane);
+                }
+                if (!first.places.work(() -> runOnWorker(first))) {
                     first.passHere();
                 }
                 // From the front again, because the lane is now the last one.
@@ -309,44 +270,31 @@ public final class Gate {
         }
     }
 
-    /** Removes the first prediction of a lane, which becomes the last lane. */
-    private void removeFirst(Lane lane) {
-        Ticket<?> unused = lane.waiting.remove();
-        turns.remove(lane);
-        if (!lane.waiting.isEmpty()) {
-            turns.add(lane);
-        }
+    private void runOnWorker(Ticket<?> ticket) {
+        ticket.work();
+        end(ticket);
+        // Afterwards, because its caller may come again at once.
+        ticket.release();
     }
 
     /** Returns whether this thread is to be interrupted when it has its result. */
     private boolean await(Ticket<?> ticket) {
         boolean interrupted = false;
         while (ticket.isWaiting()) {
-            LockSupport.parkNanos(this, patienceNanos);
+            LockSupport.parkNanos(this, patience.toNanos());
             interrupted |= Thread.interrupted();
             if (ticket.isWaiting()) {
-                overtakeIfStuck(ticket);
+                letPassIfStuck();
             }
         }
         return interrupted || ticket.interrupts();
     }
 
     /** Lets a prediction begin without a free place if the running ones may wait for it. */
-    private void overtakeIfStuck(Ticket<?> ticket) {
+    private void letPassIfStuck() {
         lock.lock();
         try {
-            Places suitable = ticket.places();
-            if (ticket.lane.waiting.peek() == ticket
-                    && ticket.lane.hasRoom()
-                    && !ticket.needsNoPlace()
-                    && !suitable.areFree()
-                    && suitable.areStuck(patienceNanos)) {
-                long now = System.nanoTime();
-                takePlace(ticket, suitable, now);
-                begin(ticket, now);
-                removeFirst(ticket.lane);
-                ticket.passHere();
-            }
+            letPass();
         } finally {
             lock.unlock();
         }

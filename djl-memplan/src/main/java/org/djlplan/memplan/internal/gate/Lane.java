@@ -4,7 +4,6 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.djlplan.memplan.report.PoolReport;
 
@@ -39,7 +38,7 @@ public final class Lane {
     }
 
     /** Runs a prediction that does not depend on its thread. */
-    public <T> T run(Places places, LongSupplier expectedBytes, Supplier<T> prediction) {
+    public <T> T run(Places places, long expectedBytes, Supplier<T> prediction) {
         return run(places, expectedBytes, prediction, () -> prediction);
     }
 
@@ -48,9 +47,8 @@ public final class Lane {
      * status is restored.
      *
      * @param places the places of which it takes one if it is large
-     * @param expectedBytes returns the memory that the prediction is expected to need; {@link
-     *     Long#MAX_VALUE} if it is unknown. May be called repeatedly while the prediction waits,
-     *     because predictions that end meanwhile may show it
+     * @param expectedBytes the memory that the prediction is expected to need; {@link
+     *     Long#MAX_VALUE} if it is unknown
      * @param here runs it on this thread
      * @param handOver called on this thread if the prediction cannot begin at once; returns the
      *     code that runs it on a worker
@@ -59,10 +57,7 @@ public final class Lane {
      *     worker's; errors likewise
      */
     public <T> T run(
-            Places places,
-            LongSupplier expectedBytes,
-            Supplier<T> here,
-            Supplier<Supplier<T>> handOver) {
+            Places places, long expectedBytes, Supplier<T> here, Supplier<Supplier<T>> handOver) {
         return gate.run(this, places, expectedBytes, here, handOver);
     }
 }

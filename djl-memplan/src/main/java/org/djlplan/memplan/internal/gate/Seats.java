@@ -44,13 +44,11 @@ final class Seats {
         all = new Seat[count];
     }
 
-    /** Returns whether there are seats, free or taken. Needs no lock. */
-    boolean exist() {
-        return all.length > 0;
-    }
-
     /** Counts a call, and returns whether its thread has a seat, or gets one now. */
     boolean take(Thread thread) {
+        if (all.length == 0) {
+            return false;
+        }
         calls++;
         int free = -1;
         int oldest = 0;

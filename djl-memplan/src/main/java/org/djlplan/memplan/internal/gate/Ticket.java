@@ -1,39 +1,40 @@
 package org.djlplan.memplan.internal.gate;
 
 import java.util.Arrays;
-import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.events.Waits;
-import org.djlplan.memplan.internal.runtime.VirtualThreads;
 import org.djlplan.memplan.report.PoolReport;
 
 /** One prediction at the {@link Gate}, whose lock guards the fields unless it says otherwise. */
 final class Ticket<T> {
 
     final Lane lane;
-    private final Places places;
-    private final Places lightPlaces;
-    private final LongSupplier expectedBytes;
+
+    /** The places of which it has one from its beginning to its end. */
+    final Places places;
+
     private final Thread caller = Thread.currentThread();
-
-    /** Whether the prediction is part of another one, whose thread and place it uses. */
-    private final boolean nested;
-
-    /** The places of which it has one, until its end. */
-    Optional<Places> taken = Optional.empty();
 
     /** Since when it waits, and for what; 0 if it began at once. */
     private long waitsSince;
 
     private PoolReport.Cause lack = PoolReport.Cause.WORKERS;
+
+    /** 0 before it begins. */
     private long beganNanos;
+
     private volatile Stage stage = Stage.WAITING;
 
-    /** Written by the caller before the ticket is queued, then by a worker. */
-    private final Handover<T> handover = new Handover<>();
+    /** Runs it on a worker. Written by the caller before the ticket is queued. */
+    private Supplier<T> task;
+
+    /** Returns or throws what the worker's run did. Written by the worker before it is done. */
+    private Supplier<T> outcome;
+
+    /** Whether the prediction interrupted its worker; written likewise. */
+    private boolean interrupts;
 
     private enum Stage {
         /** It is queued, or on a worker. */
@@ -44,72 +45,45 @@ final class Ticket<T> {
         DONE
     }
 
-    /** The run on a worker. */
-    private static final class Handover<T> {
-        private Supplier<T> task;
-        private T result;
-        private Throwable problem;
-        private boolean interrupted;
-    }
-
-    Ticket(
-            Lane lane,
-            Places places,
-            Places lightPlaces,
-            LongSupplier expectedBytes,
-            boolean nested) {
+    Ticket(Lane lane, Places places) {
         this.lane = lane;
         this.places = places;
-        this.lightPlaces = lightPlaces;
-        this.expectedBytes = expectedBytes;
-        this.nested = nested;
-    }
-
-    /** Returns whether it needs no place, whatever its size. */
-    boolean needsNoPlace() {
-        return nested || !places.exist();
-    }
-
-    /** Returns the places of which it needs one, by the memory that it is expected to need now. */
-    Places places() {
-        return expectedBytes.getAsLong() <= Gate.LIGHT_BYTES ? lightPlaces : places;
-    }
-
-    /** Returns whether this thread, its caller's, may run it if the gate lets it pass now. */
-    boolean mayRunHere() {
-        return needsNoPlace() || (!VirtualThreads.isCurrent() && places().takeSeat(caller));
     }
 
     /**
      * @param task runs it on a worker
      */
     void setTask(Supplier<T> task) {
-        handover.task = task;
+        this.task = task;
     }
 
-    /** Notes that it waits. */
-    void beginToWait() {
-        boolean lacksPlace = !needsNoPlace() && !places().areFree();
-        lack = lacksPlace || lane.hasRoom() ? PoolReport.Cause.WORKERS : lane.lack;
-        waitsSince = System.nanoTime();
+    /** Notes that it waits, unless it has begun. */
+    void noteWait() {
+        if (beganNanos == 0) {
+            boolean lacksModel = !lane.hasRoom() && places.haveRoom();
+            lack = lacksModel ? lane.lack : PoolReport.Cause.WORKERS;
+            waitsSince = System.nanoTime();
+        }
     }
 
-    /** Notes that it begins. */
-    void begin(long now) {
-        beganNanos = now;
+    void begin() {
+        beganNanos = System.nanoTime();
+        lane.running++;
+        places.take(beganNanos);
     }
 
-    boolean hasBegun() {
-        return beganNanos != 0;
-    }
-
-    long beganNanos() {
-        return beganNanos;
+    void end() {
+        lane.running--;
+        places.giveBack(beganNanos);
     }
 
     /** Lets its caller run it. */
     void passHere() {
-        stage = Stage.HERE;
+        continueAt(Stage.HERE);
+    }
+
+    private void continueAt(Stage next) {
+        stage = next;
         LockSupport.unpark(caller);
     }
 
@@ -131,31 +105,31 @@ final class Ticket<T> {
     /** Runs it on this worker. */
     void work() {
         try {
-            handover.result = Gate.asPartOf(lane, handover.task);
+            T result = Gate.asPartOf(lane, task);
+            outcome = () -> result;
         } catch (Throwable e) {
-            handover.problem = e;
+            outcome =
+                    () -> {
+                        throw rethrown(e);
+                    };
         }
         // Propagates the worker's interrupt status to the caller.
-        handover.interrupted = Thread.interrupted();
+        interrupts = Thread.interrupted();
     }
 
     /** Lets its caller continue after {@link #work}. */
     void release() {
-        stage = Stage.DONE;
-        LockSupport.unpark(caller);
+        continueAt(Stage.DONE);
     }
 
     /** Returns whether the prediction interrupted its worker. */
     boolean interrupts() {
-        return handover.interrupted;
+        return interrupts;
     }
 
     /** Returns what the worker's run returned, or throws what it threw. */
     T result() {
-        if (handover.problem != null) {
-            throw rethrown(handover.problem);
-        }
-        return handover.result;
+        return outcome.get();
     }
 
     /** Replaces the end of a worker's stack trace by the caller's stack trace. */
@@ -163,7 +137,9 @@ final class Ticket<T> {
         Stream<StackTraceElement> there =
                 Arrays.stream(problem.getStackTrace())
                         .takeWhile(frame -> !frame.getClassName().equals(Ticket.class.getName()));
-        Stream<StackTraceElement> here = Arrays.stream(new Throwable().getStackTrace()).skip(2);
+        Stream<StackTraceElement> here =
+                Arrays.stream(new Throwable().getStackTrace())
+                        .dropWhile(frame -> frame.getClassName().equals(Ticket.class.getName()));
         problem.setStackTrace(Stream.concat(there, here).toArray(StackTraceElement[]::new));
         if (problem instanceof Error error) {
             throw error;

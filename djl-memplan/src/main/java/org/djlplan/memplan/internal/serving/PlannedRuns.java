@@ -61,8 +61,8 @@ final class PlannedRuns {
      */
     <T> T atGate(List<List<Integer>> shapes, Supplier<T> prediction) {
         predictions.incrementAndGet();
-        return lane.run(
-                places, () -> needed.expectedBytes(InputSizes.of(shapes).elements()), prediction);
+        long elements = InputSizes.of(shapes).elements();
+        return lane.run(places, needed.expectedBytes(elements), prediction);
     }
 
     /** Returns the memory that predictions needed. */

@@ -160,7 +160,7 @@ final class StreamingModel implements TfLiteModel {
         List<List<Integer>> effective =
                 InputShapes.effective(
                         inputs, service.shapesInFile(), signatures, values, givenShapes);
-        return lane.run(Places.NONE, () -> Long.MAX_VALUE, () -> predict(effective, values));
+        return lane.run(Places.NONE, Long.MAX_VALUE, () -> predict(effective, values));
     }
 
     /** Predicts on the model's own thread, so it needs no place at the gate. */

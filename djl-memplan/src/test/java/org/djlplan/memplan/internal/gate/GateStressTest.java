@@ -67,7 +67,7 @@ class GateStressTest {
         int predict(int number, boolean nested, Random random, Runnable inner) {
             return lane.run(
                     of,
-                    () -> light ? Gate.LIGHT_BYTES : Long.MAX_VALUE,
+                    light ? Gate.LIGHT_BYTES : Long.MAX_VALUE,
                     () -> count(nested, random, inner, number));
         }
 
@@ -187,8 +187,7 @@ class GateStressTest {
         ExecutorService pool = Executors.newCachedThreadPool();
         List<Future<?>> callers = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
-            callers.add(
-                    pool.submit(() -> repeat(over, () -> a.run(one, () -> Long.MAX_VALUE, ofA))));
+            callers.add(pool.submit(() -> repeat(over, () -> a.run(one, Long.MAX_VALUE, ofA))));
         }
         for (int i = 0; i < 8; i++) {
             callers.add(
@@ -198,15 +197,12 @@ class GateStressTest {
                                             over,
                                             () ->
                                                     assertFalse(
-                                                            light.run(
-                                                                            one,
-                                                                            () -> 1,
-                                                                            Thread::currentThread)
+                                                            light.run(one, 1, Thread::currentThread)
                                                                     .getName()
                                                                     .startsWith(WORKER)))));
         }
         for (int i = 0; i < 300; i++) {
-            b.run(one, () -> Long.MAX_VALUE, () -> meanwhile.getAndSet(0));
+            b.run(one, Long.MAX_VALUE, () -> meanwhile.getAndSet(0));
         }
         over.set(true);
         for (Future<?> each : callers) {

@@ -16,7 +16,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.events.Waits;
 import org.djlplan.memplan.report.PoolReport;
@@ -44,11 +43,11 @@ class GateTest {
     }
 
     private static <T> T large(Lane lane, Places places, Supplier<T> task) {
-        return lane.run(places, () -> LARGE, task);
+        return lane.run(places, LARGE, task);
     }
 
     private <T> T light(Supplier<T> task) {
-        return light.run(one, () -> Gate.LIGHT_BYTES, task);
+        return light.run(one, Gate.LIGHT_BYTES, task);
     }
 
     private Thread where(Places places) {
@@ -217,7 +216,7 @@ class GateTest {
                             () ->
                                     lane.run(
                                             one,
-                                            () -> bytes,
+                                            bytes,
                                             () -> {
                                                 began.countDown();
                                                 GateTest.await(release);
@@ -315,20 +314,6 @@ class GateTest {
         Lane limited = gate.lane(1, PoolReport.Cause.ARENAS);
         Holder holder = new Holder(large);
         assertSame(Thread.currentThread(), large(limited, gate.places(0), Thread::currentThread));
-        holder.end();
-    }
-
-    /** The second prediction waits as a large one until the first shows that it is light. */
-    @Test
-    void run_memoryBecomesKnown_waitingOnesBecomeLight() throws Exception {
-        AtomicLong expected = new AtomicLong(LARGE);
-        Holder holder = new Holder(large);
-        Holder other = new Holder(light);
-        FutureTask<Thread> learns =
-                waiting(() -> large.run(one, expected::get, Thread::currentThread));
-        expected.set(1);
-        other.end();
-        assertNotEquals("", learns.get().getName());
         holder.end();
     }
 
