@@ -5,7 +5,10 @@ import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Runs an action in the background when a resource has not been used for a given time. */
+/**
+ * Runs an action in the background when a resource has not been used for a given time. Many uses in
+ * a row cause one run, and no thread exists before it.
+ */
 public final class Pause {
 
     /** A pause that is longer than most pauses between two requests of a busy service. */
@@ -21,14 +24,17 @@ public final class Pause {
     private volatile Optional<Future<?>> check = Optional.empty();
 
     /**
-     * @param action runs once after the last use, on the thread of {@link Later}
+     * @param action short work that runs once after the last use
      */
     public Pause(Duration length, Runnable action) {
         nanos = length.toNanos();
         this.action = action;
     }
 
-    /** Notes a use of the resource, and requests the action for the next pause. */
+    /**
+     * Notes a use of the resource, and requests the action for the next pause. Does nothing if no
+     * thread can be started.
+     */
     public void await() {
         lastUseNanos = System.nanoTime();
         awaitFor(nanos);
