@@ -115,12 +115,13 @@ class GateBench {
                 2,
                 model("melspectrogram.tflite", "f1x1760", callers),
                 model("embedding_model.tflite", "f1x76x32x1", callers));
-        print(
-                "ocr",
-                1,
-                2,
-                model("onnx/ch_PP-OCRv4_det_infer.onnx", "f1x3x320x320", callers),
-                model("onnx/ch_ppocr_mobile_v2.0_cls_infer.onnx", "f1x3x48x192", callers),
-                model("onnx/ch_PP-OCRv4_rec_infer.onnx", "f1x3x48x320", callers));
+        List<String> detector = model("onnx/ch_PP-OCRv4_det_infer.onnx", "f1x3x320x320", callers);
+        List<String> chained = new ArrayList<>(detector);
+        chained.add("chain=true");
+        List<String> classifier =
+                model("onnx/ch_ppocr_mobile_v2.0_cls_infer.onnx", "f1x3x48x192", callers);
+        List<String> reader = model("onnx/ch_PP-OCRv4_rec_infer.onnx", "f1x3x48x320", callers);
+        print("ocr", 1, 2, detector, classifier, reader);
+        print("ocr requests", 1, 2, chained, classifier, reader);
     }
 }

@@ -18,6 +18,7 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.Pipeline;
+import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import com.google.gson.JsonObject;
@@ -70,6 +71,7 @@ import org.djlplan.thirdparty.guava.primitives.Longs;
  *       between the load and the first prediction; {@code alone}: seconds before all this in which
  *       the model is called without pauses, and models without this setting are not called
  *   <li>{@code loads}: how often the file is loaded; requests take turns
+ *   <li>{@code chain}, of the first model: its callers' requests go through all models in turn
  *   <li>{@code threads} of an operator, for engines that take it as an option of the model
  *   <li>{@code fresh}: loads a copy of the file, beside which nothing is stored; {@code ready}:
  *       waits until delegation is measured; {@code each}: also prints when each prediction ended,
@@ -97,6 +99,7 @@ public final class ModelApplication {
                     "wait",
                     "alone",
                     "loads",
+                    "chain",
                     "threads",
                     "ready",
                     "fresh",
@@ -175,6 +178,14 @@ public final class ModelApplication {
             services.add(new ModelApplication(each));
         }
         double loadMillis = (System.nanoTime() - begun) / MEGA;
+        ModelApplication chain = services.get(0);
+        if (chain.settings.containsKey("chain")) {
+            for (ModelApplication each : services.subList(1, services.size())) {
+                chain.models.addAll(each.models);
+                chain.translators.addAll(each.translators);
+            }
+            services = List.of(chain);
+        }
         for (ModelApplication service : services) {
             Thread.sleep(1000L * service.number("wait", 0));
         }
@@ -254,7 +265,7 @@ public final class ModelApplication {
             atOnce.acquireUninterruptibly();
             long hash;
             try {
-                hash = predictors.get(request % predictors.size()).predict(request);
+                hash = predict(predictors, request);
             } finally {
                 atOnce.release();
             }
@@ -275,6 +286,18 @@ public final class ModelApplication {
             Thread.sleep(now < all ? 0 : number("pause", 0));
         }
         predictors.forEach(Predictor::close);
+    }
+
+    private long predict(List<Predictor<Integer, Long>> predictors, int request)
+            throws TranslateException {
+        if (!settings.containsKey("chain")) {
+            return predictors.get(request % predictors.size()).predict(request);
+        }
+        long hash = 0;
+        for (Predictor<Integer, Long> each : predictors) {
+            hash += each.predict(request);
+        }
+        return hash;
     }
 
     private JsonObject figures(boolean named, long begin) {
