@@ -1,6 +1,8 @@
 package org.djlplan.memplan.internal.gate;
 
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The threads that run their forward passes themselves, instead of handing them to a worker. Each
@@ -13,7 +15,11 @@ final class Seats {
     /** The initial value of {@link #absence}. */
     private static final long FIRST_ABSENCE = 64;
 
-    private final Seat[] all;
+    private final int count;
+
+    /** The thread that called last is the last one. */
+    private final List<Seat> taken = new ArrayList<>();
+
     private long calls;
 
     /**
@@ -22,14 +28,12 @@ final class Seats {
      */
     private long absence = FIRST_ABSENCE;
 
-    /** A thread that runs its passes itself, and the number of its last call. */
-    private static final class Seat {
-        private final WeakReference<Thread> thread;
-        private long call;
-
-        private Seat(Thread thread) {
-            this.thread = new WeakReference<>(thread);
-        }
+    /**
+     * A seat that is taken.
+     *
+     * @param call the number of its thread's last call
+     */
+    private record Seat(WeakReference<Thread> thread, long call) {
 
         private boolean isFree() {
             Thread holder = thread.get();
@@ -41,37 +45,27 @@ final class Seats {
      * @param count the number of seats; 0 if all passes are handed to workers
      */
     Seats(int count) {
-        all = new Seat[count];
+        this.count = count;
     }
 
     /** Counts a call, and returns whether its thread has a seat, or gets one now. */
     boolean take(Thread thread) {
-        if (all.length == 0) {
-            return false;
-        }
         calls++;
-        int free = -1;
-        int oldest = 0;
-        for (int i = 0; i < all.length; i++) {
-            if (all[i] == null || all[i].isFree()) {
-                free = i;
-            } else if (all[i].thread.refersTo(thread)) {
-                all[i].call = calls;
+        for (int i = 0; i < taken.size(); i++) {
+            if (taken.get(i).thread().refersTo(thread)) {
+                taken.add(new Seat(taken.remove(i).thread(), calls));
                 return true;
-            } else if (free < 0 && all[i].call < all[oldest].call) {
-                oldest = i;
             }
         }
-        if (free < 0) {
-            if (calls - all[oldest].call <= absence) {
+        taken.removeIf(Seat::isFree);
+        if (taken.size() == count) {
+            if (count == 0 || calls - taken.get(0).call() <= absence) {
                 return false;
             }
-            free = oldest;
+            taken.remove(0);
             absence *= 2;
         }
-        Seat seat = new Seat(thread);
-        seat.call = calls;
-        all[free] = seat;
+        taken.add(new Seat(new WeakReference<>(thread), calls));
         return true;
     }
 }

@@ -126,16 +126,7 @@ public final class ArenaPool {
          * Returns an arena that no other inference uses until the lease is closed, for an inference
          * that writes all of it.
          *
-         * @throws NoArenaException if there is no memory for one
-         */
-        public Lease lease() {
-            return lease(bytes);
-        }
-
-        /**
-         * Returns an arena of so many bytes as {@link #lease()} does, for a user that learns the
-         * size only now.
-         *
+         * @param wantedBytes its size
          * @throws NoArenaException if there is no memory for one
          */
         public Lease lease(long wantedBytes) {

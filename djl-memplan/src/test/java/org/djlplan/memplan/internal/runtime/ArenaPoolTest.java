@@ -322,7 +322,7 @@ class ArenaPoolTest {
         assertThrows(IllegalStateException.class, lease::arena);
         need.close();
         assertEquals(Optional.empty(), need.tryLease());
-        assertThrows(IllegalStateException.class, () -> need.lease());
+        assertThrows(IllegalStateException.class, () -> need.lease(SMALL));
         assertThrows(IllegalArgumentException.class, () -> pool.announce(0));
     }
 
@@ -333,12 +333,12 @@ class ArenaPoolTest {
             assertTrue(use(small).bytes() >= SMALL);
             memory.exhaust(true);
             assertThrows(IllegalStateException.class, () -> large.tryLease());
-            assertThrows(IllegalStateException.class, () -> large.lease());
+            assertThrows(IllegalStateException.class, () -> large.lease(LARGE));
             assertEquals(0, pool.metric().leased());
             memory.exhaust(false);
-            Lease lease = large.lease();
+            Lease lease = large.lease(LARGE);
             memory.exhaust(true);
-            assertThrows(IllegalStateException.class, () -> small.lease());
+            assertThrows(IllegalStateException.class, () -> small.lease(SMALL));
             lease.close();
             assertTrue(use(small).bytes() >= LARGE);
         }

@@ -297,8 +297,7 @@ public final class ModelInterpreter implements AutoCloseable {
         if (now.need().isEmpty()) {
             return Optional.empty();
         }
-        ArenaPool.Need need = now.need().get();
-        return Optional.of(now.grows() ? need.lease(now.description().arenaBytes()) : need.lease());
+        return Optional.of(now.need().get().lease(now.description().arenaBytes()));
     }
 
     /**
