@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -58,8 +59,11 @@ public final class Redeployment {
         for (int round = 0; round < rounds; round++) {
             startThreadsForProcesses();
             Reference<ClassLoader> loader = deploy(arguments[2], urls, rest, collected);
+            long start = System.nanoTime();
             boolean gone = await(collected, loader, patienceMillis);
-            System.out.println(gone ? "collected" : "kept, with the threads " + threads());
+            double seconds = (System.nanoTime() - start) / 1e9;
+            String text = String.format(Locale.ROOT, "collected after %.1f s", seconds);
+            System.out.println(gone ? text : "kept, with the threads " + threads());
             // Java unloads the application's libraries concurrently, in another thread.
             Thread.sleep(UNLOADING_MILLIS);
         }

@@ -64,8 +64,8 @@ final class ModelRewriting implements AutoCloseable {
 
     private final RewriteChoice choice;
 
-    /** Guarded by this. */
-    private Optional<Choosing> choosing = Optional.empty();
+    /** Ends what is scheduled, or what is measured. Guarded by this. */
+    private Runnable end = () -> {};
 
     private volatile boolean closed;
 
@@ -213,7 +213,14 @@ final class ModelRewriting implements AutoCloseable {
         } else if (predictions == ENOUGH_PREDICTIONS) {
             inBackground(this::choose);
         } else if (predictions == 1 && !sampling.copiesAll()) {
-            boolean unused = Later.run(ENOUGH_TIME, () -> inBackground(this::choose));
+            chooseLater();
+        }
+    }
+
+    private synchronized void chooseLater() {
+        if (samples) {
+            Later.schedule(ENOUGH_TIME, () -> inBackground(this::choose))
+                    .ifPresent(scheduled -> end = () -> scheduled.cancel(false));
         }
     }
 
@@ -223,6 +230,7 @@ final class ModelRewriting implements AutoCloseable {
                 return;
             }
             samples = false;
+            end.run();
         }
         SampledRequests requests = sampling.take();
         if (requests.measured().isEmpty()) {
@@ -236,7 +244,7 @@ final class ModelRewriting implements AutoCloseable {
                 provider.choose(
                         model.with(requests), options, progress, better -> use(better, requests));
         synchronized (this) {
-            choosing = Optional.of(started);
+            end = started::close;
         }
         if (closed) {
             started.close();
@@ -255,7 +263,7 @@ final class ModelRewriting implements AutoCloseable {
         }
         if (chosen.origin() == Origin.MEASURED) {
             // It would retain the inputs.
-            choosing = Optional.empty();
+            end = () -> {};
         }
         Optional<Recipe> recipe = Recipe.named(chosen.candidate().recipe());
         if (recipe.isEmpty()) {
@@ -296,7 +304,7 @@ final class ModelRewriting implements AutoCloseable {
         closed = true;
         samples = false;
         synchronized (this) {
-            choosing.ifPresent(Choosing::close);
+            end.run();
             block.close();
         }
     }
