@@ -5,7 +5,6 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.ZooModel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.djlplan.integration.support.ProcessSize;
@@ -39,16 +38,8 @@ final class OrtOutputsProgram {
                 held.close();
                 held = outputs;
             }
-            System.out.printf("peak %.0f%n", (peakBytes() - loaded) / MEGA);
+            System.out.printf("peak %.0f%n", (ProcessSize.peakBytes() - loaded) / MEGA);
         }
         Runtime.getRuntime().halt(0);
-    }
-
-    private static long peakBytes() throws Exception {
-        return Files.readAllLines(Path.of("/proc/self/status")).stream()
-                .filter(line -> line.startsWith("VmHWM:"))
-                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
-                .findFirst()
-                .orElseThrow();
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.BaseModel;
+import ai.djl.MalformedModelException;
 import ai.djl.Model;
 import ai.djl.ModelException;
 import ai.djl.engine.Engine;
@@ -33,10 +34,13 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.integration.support.OnnxSketch;
+import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
@@ -69,6 +73,19 @@ class OrtSessionTest {
             assertEquals(1, plan.report().predictions().online());
             assertTrue(plan.memory().orElseThrow().weightsBytes() > 0);
         }
+    }
+
+    /** Each attempt to create the session would read the whole file. */
+    @Test
+    void load_damagedFile_readsItOnce() throws Exception {
+        Path file = OnnxSketch.table(100_000).write(folder.resolve("table.onnx"));
+        OrtModels.planned(file).close();
+        byte[] bytes = Files.readAllBytes(file);
+        Files.write(file, Arrays.copyOf(bytes, bytes.length - 1000));
+        long before = ProcessSize.readBytes();
+        assertThrows(MalformedModelException.class, () -> OrtModels.planned(file).close());
+        double times = (double) (ProcessSize.readBytes() - before) / Files.size(file);
+        assertTrue(times >= 1 && times < 1.5, times + " times");
     }
 
     @Test

@@ -4,11 +4,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Reads the memory of this process. */
+/** Reads this process's memory, and how much it has read from files. */
 public final class ProcessSize {
 
     private static final long PAGE_BYTES = 4096;
-    private static final String PEAK = "VmHWM:";
 
     private ProcessSize() {}
 
@@ -20,9 +19,18 @@ public final class ProcessSize {
 
     /** Returns the most resident memory since the start of the process or {@link #resetPeak}. */
     public static long peakBytes() throws IOException {
-        return Files.readAllLines(Path.of("/proc/self/status")).stream()
-                .filter(line -> line.startsWith(PEAK))
-                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
+        return figure("status", "VmHWM:") << 10;
+    }
+
+    /** Returns how many bytes this process has read from files since its start. */
+    public static long readBytes() throws IOException {
+        return figure("io", "rchar:");
+    }
+
+    private static long figure(String file, String name) throws IOException {
+        return Files.readAllLines(Path.of("/proc/self", file)).stream()
+                .filter(line -> line.startsWith(name))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
                 .findFirst()
                 .orElseThrow();
     }
