@@ -13,7 +13,9 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.Output;
+import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
@@ -21,8 +23,9 @@ import org.djlplan.memplan.report.PlanReport;
  *
  * @param outputs of each prediction
  * @param report empty for stock
+ * @param heldBytes the size of all arenas before the model is closed
  */
-record BlockAnswers(List<List<Output>> outputs, Optional<PlanReport> report) {
+record BlockAnswers(List<List<Output>> outputs, Optional<PlanReport> report, long heldBytes) {
 
     /** Closes intermediates of users' blocks, too. */
     static final Map<String, ?> OP = Map.of("memplan.liveness", "op");
@@ -59,7 +62,10 @@ record BlockAnswers(List<List<Output>> outputs, Optional<PlanReport> report) {
                     }
                 }
             }
-            return new BlockAnswers(outputs, PlanReport.of(model));
+            return new BlockAnswers(
+                    outputs,
+                    PlanReport.of(model),
+                    PlannedModels.pools().arenas().bytes() + OutputArena.shared().bytes());
         }
     }
 

@@ -18,6 +18,7 @@ import ai.djl.util.NativeResource;
 import ai.djl.util.PairList;
 import java.nio.file.Path;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -155,6 +156,7 @@ class UserBlocksTest {
                     NDArray x = inputs.head().mul(2).add(1);
                     NDArray all = self.kept.isEmpty() ? x : self.kept.head().concat(x);
                     all.attach(store.getManager());
+                    self.kept.close();
                     self.kept = new NDList(all);
                     return new NDList(x.mul(2).add(all.sum()));
                 },
@@ -194,6 +196,19 @@ class UserBlocksTest {
         assertEquals(
                 BlockAnswers.stock(new CodeBlock(code), inputs()).outputs(),
                 BlockAnswers.planned(new CodeBlock(code), BlockAnswers.OP, inputs()).outputs());
+    }
+
+    /** The cache is larger in each call than any hole that earlier caches left. */
+    @ParameterizedTest
+    @ValueSource(strings = {"auto", "op"})
+    void predict_cacheGrowsByAMegabyte_isNotInAnArena(String liveness) throws Exception {
+        CodeBlock.Code cache = keepingArrays().get(0);
+        List<BlockAnswers.Inputs> rows =
+                Collections.nCopies(30, manager -> new NDList(manager.ones(new Shape(1, 1 << 18))));
+        BlockAnswers planned =
+                BlockAnswers.planned(new CodeBlock(cache), Map.of(LIVENESS, liveness), rows);
+        assertEquals(BlockAnswers.stock(new CodeBlock(cache), rows).outputs(), planned.outputs());
+        assertTrue(planned.heldBytes() <= 16 << 20, planned.heldBytes() + " bytes");
     }
 
     /** Returns blocks with code of a user in other places than the block's class. */
