@@ -27,7 +27,7 @@ public final class Near {
                             ? Double.POSITIVE_INFINITY
                             : Math.max(difference, Math.abs(own - other));
         }
-        return difference / largest;
+        return largest == 0 ? difference : difference / largest;
     }
 
     private static FloatBuffer floats(ByteBuffer bytes) {
