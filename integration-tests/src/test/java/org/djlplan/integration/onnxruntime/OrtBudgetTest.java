@@ -27,11 +27,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.djlplan.integration.contract.Threads;
+import org.djlplan.integration.support.BudgetRefusal;
 import org.djlplan.integration.support.OnnxSketch;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.SharedBudget;
-import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.thirdparty.guava.base.Throwables;
@@ -72,12 +72,7 @@ class OrtBudgetTest {
     }
 
     private static long least(Throwable e) {
-        return Throwables.getCausalChain(e).stream()
-                .filter(BudgetTooSmallException.class::isInstance)
-                .map(BudgetTooSmallException.class::cast)
-                .findFirst()
-                .orElseThrow(() -> new AssertionError(e))
-                .leastBytes();
+        return BudgetRefusal.in(e).leastBytes();
     }
 
     private static List<ByteBuffer> predict(ZooModel<NDList, NDList> model, int side)

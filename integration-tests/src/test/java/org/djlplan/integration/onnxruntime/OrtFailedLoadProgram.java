@@ -8,19 +8,15 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslatorFactory;
-import ai.djl.util.Progress;
 import com.sun.jna.Memory;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
-import java.lang.reflect.Field;
-import java.lang.reflect.Proxy;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.djlplan.integration.support.ChildJvm;
 
 /**
@@ -71,7 +67,7 @@ final class OrtFailedLoadProgram {
             System.out.println("outputs " + outputs);
         }
         System.out.println("collected " + isCollected(application));
-        System.out.println("provider " + provider().getClass().getName());
+        System.out.println("provider " + OrtModels.provider());
         unused.close();
     }
 
@@ -92,7 +88,7 @@ final class OrtFailedLoadProgram {
             Criteria.Builder<NDList, NDList> criteria =
                     OrtModels.criteria(damaged).optTranslatorFactory(factory);
             if (early) {
-                criteria.optProgress(failing());
+                criteria.optProgress(OrtModels.failingDownload());
             }
             try {
                 criteria.build().loadModel().close();
@@ -104,27 +100,11 @@ final class OrtFailedLoadProgram {
         }
     }
 
-    private static Progress failing() {
-        return (Progress)
-                Proxy.newProxyInstance(
-                        Progress.class.getClassLoader(),
-                        new Class<?>[] {Progress.class},
-                        (proxy, method, arguments) -> {
-                            throw new IllegalStateException("no download");
-                        });
-    }
-
     private static boolean isCollected(WeakReference<ClassLoader> loader) throws Exception {
         for (int i = 0; i < PATIENCE && loader.get() != null; i++) {
             System.gc();
             Thread.sleep(PATIENCE_MILLIS);
         }
         return loader.get() == null;
-    }
-
-    private static Object provider() throws ReflectiveOperationException {
-        Field engines = Engine.class.getDeclaredField("ALL_ENGINES");
-        engines.setAccessible(true);
-        return ((Map<?, ?>) engines.get(null)).get("OnnxRuntime");
     }
 }

@@ -1,6 +1,7 @@
 package org.djlplan.integration.onnxruntime;
 
 import ai.djl.Model;
+import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -12,8 +13,11 @@ import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.Pair;
+import ai.djl.util.Progress;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -86,6 +90,24 @@ final class OrtModels {
             }
             return inner.newInstance(input, output, model, arguments);
         }
+    }
+
+    /** Makes a load fail before DJL asks for the engine. */
+    static Progress failingDownload() {
+        return (Progress)
+                Proxy.newProxyInstance(
+                        Progress.class.getClassLoader(),
+                        new Class<?>[] {Progress.class},
+                        (proxy, method, arguments) -> {
+                            throw new IllegalStateException("no download");
+                        });
+    }
+
+    /** Returns the name of the class that provides the engine to DJL. */
+    static String provider() throws ReflectiveOperationException {
+        Field engines = Engine.class.getDeclaredField("ALL_ENGINES");
+        engines.setAccessible(true);
+        return ((Map<?, ?>) engines.get(null)).get("OnnxRuntime").getClass().getName();
     }
 
     /** Returns how often ONNX Runtime has used djl-plan's allocator in this process. */

@@ -11,7 +11,11 @@ import java.util.Map;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
-/** Actions that tests run in a separate JVM. Each prints numbers and words, separated by spaces. */
+/**
+ * Retains outputs that lie inside an arena, one for each of several plans. Prints the arena's size,
+ * how much the process grew, and whether the outputs kept their bytes. The argument is the "wide"
+ * model.
+ */
 public final class TorchProbe {
 
     /** Its arena is about as large as three of its intermediates. */
@@ -21,23 +25,11 @@ public final class TorchProbe {
 
     private TorchProbe() {}
 
-    /** {@code retain FILE}. */
-    public static void main(String[] args) throws Exception {
-        if (!args[0].equals("retain")) {
-            throw new IllegalArgumentException(args[0]);
-        }
-        retain(Path.of(args[1]));
-    }
-
-    /**
-     * Retains outputs that lie inside an arena, one for each of several plans. Prints the arena's
-     * size, how much the process grew, and whether the outputs kept their bytes.
-     */
-    private static void retain(Path file) throws Exception {
+    public static void main(String[] arguments) throws Exception {
         Torch.threads(1);
         try (ZooModel<NDList, String> model =
                         Torch.load(
-                                file,
+                                Path.of(arguments[0]),
                                 String.class,
                                 Map.of(),
                                 PlannedTranslatorFactory.wrap(new InsideTranslator()));

@@ -15,13 +15,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.djlplan.integration.support.BudgetRefusal;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.PlanHandle;
-import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.thirdparty.guava.base.Throwables;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -111,13 +110,7 @@ class BudgetShapesTest {
                     assertThrows(
                             TranslateException.class,
                             () -> Planned.predict(model, values, List.of(ENORMOUS)));
-            BudgetTooSmallException cause =
-                    Throwables.getCausalChain(e).stream()
-                            .filter(BudgetTooSmallException.class::isInstance)
-                            .map(BudgetTooSmallException.class::cast)
-                            .findFirst()
-                            .orElseThrow(() -> new AssertionError(e));
-            assertTrue(cause.leastBytes() > least, cause.getMessage());
+            assertTrue(BudgetRefusal.in(e).leastBytes() > least, e::getMessage);
             assertSameAsStock(model, IN_FILE, 1);
         }
     }

@@ -16,13 +16,12 @@ import org.djlplan.cli.demo.Activation;
 import org.djlplan.cli.demo.LayerOutput;
 import org.djlplan.cli.demo.NetworkBuilder;
 import org.djlplan.integration.support.BudgetModels;
+import org.djlplan.integration.support.BudgetRefusal;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.thirdparty.guava.base.Throwables;
 
 /** Loads models with a budget. */
 final class Budgeted {
@@ -69,12 +68,7 @@ final class Budgeted {
         ModelException e =
                 assertThrows(
                         ModelException.class, () -> load(file, budget, "auto", threads).close());
-        return Throwables.getCausalChain(e).stream()
-                .filter(BudgetTooSmallException.class::isInstance)
-                .map(BudgetTooSmallException.class::cast)
-                .findFirst()
-                .orElseThrow(() -> new AssertionError(e))
-                .leastBytes();
+        return BudgetRefusal.in(e).leastBytes();
     }
 
     /** Returns the smallest budget plus a third of the file's size. */

@@ -16,13 +16,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.integration.support.BudgetRefusal;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
-import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.BudgetReport;
-import org.djlplan.thirdparty.guava.base.Throwables;
 
 /**
  * Eight threads predict in a model with a budget. Their inputs have random sizes, in and beyond the
@@ -146,10 +145,7 @@ final class MixedBudget {
             predictor.predict(question.inputs()).close();
             throw new IllegalStateException("not refused");
         } catch (TranslateException e) {
-            require(
-                    Throwables.getCausalChain(e).stream()
-                            .anyMatch(BudgetTooSmallException.class::isInstance),
-                    e.toString());
+            require(BudgetRefusal.in(e).leastBytes() > 0, e.toString());
             refused.incrementAndGet();
         }
     }

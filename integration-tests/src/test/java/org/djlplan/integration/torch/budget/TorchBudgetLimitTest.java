@@ -15,6 +15,7 @@ import ai.djl.translate.TranslateException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.djlplan.integration.support.BudgetRefusal;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.ProcessSize;
@@ -25,9 +26,7 @@ import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.SharedBudget;
-import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.report.BudgetReport;
-import org.djlplan.thirdparty.guava.base.Throwables;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -68,11 +67,7 @@ class TorchBudgetLimitTest {
     private static long refuse(ZooModel<NDList, NDList> model, ModelInputs inputs) {
         TranslateException refused =
                 assertThrows(TranslateException.class, () -> Torch.predict(model, inputs, 0));
-        return Throwables.getCausalChain(refused).stream()
-                .filter(BudgetTooSmallException.class::isInstance)
-                .mapToLong(cause -> ((BudgetTooSmallException) cause).leastBytes())
-                .findFirst()
-                .orElseThrow(() -> new AssertionError(refused));
+        return BudgetRefusal.in(refused).leastBytes();
     }
 
     @Test

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.djlplan.integration.contract.Threads;
+import org.djlplan.integration.support.BudgetRefusal;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.ModelInputs;
@@ -42,7 +43,6 @@ import org.djlplan.memplan.internal.djl.ModelHandle;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
-import org.djlplan.thirdparty.guava.base.Throwables;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.collect.ImmutableSet;
 import org.junit.jupiter.api.BeforeAll;
@@ -218,7 +218,7 @@ class TorchBudgetTest {
     void load_budgetBelowTheEngines_failsAndNamesTheLeast() throws Exception {
         copyLayers();
         ModelException refused = assertThrows(ModelException.class, () -> load("20MB"));
-        assertTrue(tooSmall(refused).leastBytes() > 20_000_000);
+        assertTrue(BudgetRefusal.in(refused).leastBytes() > 20_000_000);
         assertEquals(0, mappings());
     }
 
@@ -229,7 +229,7 @@ class TorchBudgetTest {
             for (int i = 0; i < 2; i++) {
                 TranslateException refused =
                         assertThrows(TranslateException.class, () -> answers(model));
-                BudgetTooSmallException problem = tooSmall(refused);
+                BudgetTooSmallException problem = BudgetRefusal.in(refused);
                 assertTrue(problem.leastBytes() > 33_000_000, problem.getMessage());
                 assertTrue(problem.getMessage().contains("Linear_weight"), problem.getMessage());
             }
@@ -258,14 +258,6 @@ class TorchBudgetTest {
         return BlockModels.load(layers(), folder, Map.of("memplan.budget", budget));
     }
 
-    private static BudgetTooSmallException tooSmall(Exception thrown) {
-        return Throwables.getCausalChain(thrown).stream()
-                .filter(BudgetTooSmallException.class::isInstance)
-                .map(BudgetTooSmallException.class::cast)
-                .findFirst()
-                .orElseThrow(() -> new AssertionError(thrown));
-    }
-
     /** Another model that is loaded at the same time would allocate like this. */
     @Test
     void predict_othersAllocateMeanwhile_isNotRefused() throws Exception {
@@ -292,7 +284,7 @@ class TorchBudgetTest {
         ModelException refused =
                 assertThrows(
                         ModelException.class, () -> BlockModels.load(layers(), folder, options));
-        assertTrue(tooSmall(refused).leastBytes() > 33_000_000);
+        assertTrue(BudgetRefusal.in(refused).leastBytes() > 33_000_000);
     }
 
     /** At no moment do more weights lie in memory than fit into the widest window. */

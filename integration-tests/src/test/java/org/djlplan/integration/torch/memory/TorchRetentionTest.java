@@ -79,7 +79,6 @@ class TorchRetentionTest implements TorchTests {
                         .options("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch")
                         .run(
                                 TorchProbe.class,
-                                "retain",
                                 Torch.copy(TorchScriptModels.named("wide"), folder).toString());
         assertEquals(0, result.exitCode(), result.err());
         String[] figures = result.out().strip().split(" ", -1);
