@@ -189,7 +189,7 @@ class TorchBudgetLimitTest {
     @Test
     @Tag("stress")
     void predict_eightThreadsForLong_onlyThoseBeyondFail() throws Exception {
-        serveMixed(20_000);
+        serveMixed(90_000);
     }
 
     private void serveMixed(int predictions) throws Exception {
