@@ -25,7 +25,9 @@ import org.djlplan.memplan.report.PoolReport;
  * <ul>
  *   <li>A <em>light</em> one takes one of the places for light ones, of which there is one per
  *       core. So it waits for other light ones only, never for large ones, and all light ones
- *       together need a few MB per core.
+ *       together need a few MB per core. While more than one prediction of its model is here on
+ *       average, the model asks for throughput rather than for short waits: then it takes turns
+ *       with large ones, because more threads than cores make both slower.
  *   <li>A <em>large</em> one takes one of a few other {@link Places}. As long as a model's memory
  *       is unknown, its predictions are large.
  * </ul>
@@ -177,9 +179,9 @@ public final class Gate {
         if (outer != null && (lane.limit == Lane.UNLIMITED || outer.contains(lane))) {
             return here.get();
         }
-        boolean needsNone = outer != null || large == Places.NONE;
-        Places suitable = expectedBytes <= LIGHT_BYTES ? lightPlaces : large;
-        Ticket<T> ticket = new Ticket<>(lane, needsNone ? Places.NONE : suitable);
+        Places needed = outer == null ? large : Places.NONE;
+        boolean light = needed != Places.NONE && expectedBytes <= LIGHT_BYTES;
+        Ticket<T> ticket = new Ticket<>(lane, needed, light ? lightPlaces : needed);
         // As on a worker, the prediction does not see it.
         boolean interrupted = Thread.interrupted();
         try {
@@ -209,7 +211,9 @@ public final class Gate {
     private boolean beginsAtOnce(Ticket<?> ticket) {
         lock.lock();
         try {
-            return ticket.places.hasSeat() && ticket.lane.waiting.isEmpty() && begins(ticket);
+            return ticket.suitable(System.nanoTime()).hasSeat()
+                    && ticket.lane.waiting.isEmpty()
+                    && begins(ticket);
         } finally {
             lock.unlock();
         }
@@ -218,6 +222,7 @@ public final class Gate {
     private void queue(Ticket<?> ticket) {
         lock.lock();
         try {
+            boolean unused = ticket.lane.isCalm(System.nanoTime());
             ticket.lane.waiting.add(ticket);
             turns.add(ticket.lane);
             letPass();
@@ -229,11 +234,13 @@ public final class Gate {
 
     /** Begins a prediction if its model and the gate have room for it; returns whether they do. */
     private boolean begins(Ticket<?> ticket) {
-        if (!ticket.lane.hasRoom() || !ticket.places.haveRoom()) {
+        long now = System.nanoTime();
+        Places suitable = ticket.suitable(now);
+        if (!ticket.lane.hasRoom() || !suitable.haveRoom()) {
             return false;
         }
         running++;
-        ticket.begin();
+        ticket.begin(suitable, now);
         return true;
     }
 
@@ -261,7 +268,7 @@ public final class Gate {
                 if (!lane.waiting.isEmpty()) {
                     turns.add(lane);
                 }
-                if (!first.places.work(() -> runOnWorker(first))) {
+                if (!first.taken().work(() -> runOnWorker(first))) {
                     first.passHere();
                 }
                 // From the front again, because the lane is now the last one.

@@ -13,6 +13,9 @@ public final class Lane {
     /** The limit of a model whose predictions share nothing. */
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
+    /** The number of predictions is averaged over about this time. */
+    private static final double WINDOW_NANOS = 1e9;
+
     private final Gate gate;
 
     /** How many predictions may run at once; they share interpreters, or a budget. */
@@ -24,6 +27,9 @@ public final class Lane {
     // Guarded by the gate's lock.
     final Queue<Ticket<?>> waiting = new ArrayDeque<>();
     int running;
+    private double average;
+    private long countedNanos = System.nanoTime();
+    private boolean calm = true;
 
     Lane(Gate gate, int limit, PoolReport.Cause lack) {
         checkArgument(limit > 0, "a limit of %s", limit);
@@ -35,6 +41,20 @@ public final class Lane {
     /** Returns whether the limit lets another prediction begin. */
     boolean hasRoom() {
         return running < limit;
+    }
+
+    /**
+     * Returns whether, on average, at most one prediction ran lately. Predictions that wait while
+     * the model is calm count, too; others do not, so that a model is soon calm after a burst. To
+     * be called before each change of the numbers.
+     */
+    boolean isCalm(long now) {
+        double weight = Math.exp((countedNanos - now) / WINDOW_NANOS);
+        int present = running + (calm ? waiting.size() : 0);
+        average = weight * average + (1 - weight) * present;
+        countedNanos = now;
+        calm = average <= 1;
+        return calm;
     }
 
     /** Runs a prediction that does not depend on its thread. */

@@ -12,8 +12,11 @@ final class Ticket<T> {
 
     final Lane lane;
 
+    private final Places large;
+    private final Places whenCalm;
+
     /** The places of which it has one from its beginning to its end. */
-    final Places places;
+    private Places taken = Places.NONE;
 
     private final Thread caller = Thread.currentThread();
 
@@ -45,9 +48,24 @@ final class Ticket<T> {
         DONE
     }
 
-    Ticket(Lane lane, Places places) {
+    /**
+     * @param large the places of which it takes one
+     * @param whenCalm the same while its model is calm
+     */
+    Ticket(Lane lane, Places large, Places whenCalm) {
         this.lane = lane;
-        this.places = places;
+        this.large = large;
+        this.whenCalm = whenCalm;
+    }
+
+    /** Returns the places of which it may take one now. */
+    Places suitable(long now) {
+        return lane.isCalm(now) ? whenCalm : large;
+    }
+
+    /** Returns the places of which it took one. */
+    Places taken() {
+        return taken;
     }
 
     /**
@@ -60,21 +78,23 @@ final class Ticket<T> {
     /** Notes that it waits, unless it has begun. */
     void noteWait() {
         if (beganNanos == 0) {
-            boolean lacksModel = !lane.hasRoom() && places.haveRoom();
-            lack = lacksModel ? lane.lack : PoolReport.Cause.WORKERS;
             waitsSince = System.nanoTime();
+            boolean lacksModel = !lane.hasRoom() && suitable(waitsSince).haveRoom();
+            lack = lacksModel ? lane.lack : PoolReport.Cause.WORKERS;
         }
     }
 
-    void begin() {
-        beganNanos = System.nanoTime();
+    void begin(Places places, long now) {
+        beganNanos = now;
         lane.running++;
-        places.take(beganNanos);
+        taken = places;
+        places.take(now);
     }
 
     void end() {
+        boolean unused = lane.isCalm(System.nanoTime());
         lane.running--;
-        places.giveBack(beganNanos);
+        taken.giveBack(beganNanos);
     }
 
     /** Lets its caller run it. */

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.gate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -29,9 +28,6 @@ class GateStressTest {
 
     private static final Duration LONG = Duration.ofMinutes(5);
     private static final int PLACES = 2;
-
-    /** How the names of workers of one large prediction begin. */
-    private static final String WORKER = "djl-plan-worker-1-";
 
     /** So many light predictions fit. */
     private static final int LIGHT_ONES = 3;
@@ -76,7 +72,7 @@ class GateStressTest {
             AtomicInteger all = light ? lightNow : largeNow;
             assertTrue(now.incrementAndGet() <= limit, "more of the model than its limit");
             if (counts) {
-                int most = light ? LIGHT_ONES : PLACES;
+                int most = light ? LIGHT_ONES + PLACES : PLACES;
                 assertTrue(all.incrementAndGet() <= most, "more than the gate's limit");
             }
             try {
@@ -164,9 +160,9 @@ class GateStressTest {
     }
 
     /**
-     * Callers of a large model, one caller of another large one, and callers of a light one. Light
-     * predictions take none of their places. While the one caller waits, at most two predictions of
-     * the other model begin: one that had the place already, and one whose turn it is.
+     * Callers of a large model, one caller of another large one, and callers of a light one. While
+     * the one caller waits, at most two predictions of the other large model begin: one that had
+     * the place already, and one whose turn it is.
      */
     @Test
     void run_manyCallersOfAnotherModel_oneCallerWaitsForOneTurn() throws Exception {
@@ -190,16 +186,7 @@ class GateStressTest {
             callers.add(pool.submit(() -> repeat(over, () -> a.run(one, Long.MAX_VALUE, ofA))));
         }
         for (int i = 0; i < 8; i++) {
-            callers.add(
-                    pool.submit(
-                            () ->
-                                    repeat(
-                                            over,
-                                            () ->
-                                                    assertFalse(
-                                                            light.run(one, 1, Thread::currentThread)
-                                                                    .getName()
-                                                                    .startsWith(WORKER)))));
+            callers.add(pool.submit(() -> repeat(over, () -> light.run(one, 1, () -> 1))));
         }
         for (int i = 0; i < 300; i++) {
             b.run(one, Long.MAX_VALUE, () -> meanwhile.getAndSet(0));

@@ -276,6 +276,21 @@ class GateTest {
         second.end();
     }
 
+    /** Two run for a second, so that there is more than one on average. */
+    @Test
+    void run_lightModelWithManyCallers_takesTurnsWithLargeOnes() throws Exception {
+        Holder holder = new Holder(large);
+        Holder first = new Holder(light);
+        Holder second = new Holder(light);
+        Thread.sleep(1000);
+        first.end();
+        FutureTask<Thread> third = waiting(() -> light(Thread::currentThread));
+        assertFalse(third.isDone());
+        holder.end();
+        assertNotEquals("", third.get().getName());
+        second.end();
+    }
+
     /** Two callers wait for the only interpreter of a model; the place serves another model. */
     @Test
     void run_modelHasReachedItsLimit_holdsNoPlace() throws Exception {
