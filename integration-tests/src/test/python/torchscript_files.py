@@ -710,6 +710,17 @@ class OneImage(nn.Module):
         return self.other(torch.relu(self.layer(x)))
 
 
+class LargeOutput(nn.Module):
+    """Its output takes 60,000 times as much memory as its input."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+
+    def forward(self, x):
+        return self.layer(x).repeat(1, 60000)
+
+
 class SamePadding(nn.Module):
     """A convolution whose padding is named."""
 
@@ -767,6 +778,7 @@ def main():
         CachedGenerator, BufferedGenerator, RandomNoise, AlwaysDropout, RunningMean, TrainingNorm,
         SeveralMethods, DoublePrecision, NoBias, Raises, NotFinite, Chaotic, OutlierChannel,
         LargeWeights, LargeRows, Convolutions, OneImage, SamePadding,
+        LargeOutput,
     ]
     for module in modules:
         torch.manual_seed(1)

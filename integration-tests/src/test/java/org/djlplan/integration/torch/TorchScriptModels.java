@@ -81,7 +81,8 @@ public final class TorchScriptModels {
                     pure("convolutions", images(3, 32, 48)),
                     pure("convolutions_traced", images(3, 32, 48)),
                     pure("one_image", floats(shape(2, 3, 64, 64)), floats(shape(3, 64, 64))),
-                    pure("same_padding", images(3, 32, 48)));
+                    pure("same_padding", images(3, 32, 48)),
+                    pure("large_output", floats(shape(4, 16))));
 
     private static final ImmutableList<String> TEXTS =
             ImmutableList.of(

@@ -140,7 +140,7 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Pa
                         ImmutableList.<String>builder()
                                 .add(java.toString())
                                 .addAll(FLAGS)
-                                .add("-Xmx" + model.need().heapBytes())
+                                .add("-Xmx" + model.mostHeapBytes())
                                 .add("-XX:ErrorFile=" + folder.resolve("crash.log"))
                                 .add("-D" + FOLDER + "=" + folder)
                                 .add("-Djava.io.tmpdir=" + folder)

@@ -13,8 +13,8 @@ import org.djlplan.memplan.internal.candidates.OperatorCheck;
 /**
  * An upper estimate of the memory that a measuring process needs, computed from the model.
  *
- * @param heapBytes limit of its Java heap: inputs, and the outputs of the CPU kernels with each
- *     number of threads
+ * @param heapBytes its Java heap: inputs, and the outputs of the CPU kernels with each number of
+ *     threads
  * @param candidateBytes memory of one candidate: constants as packed by the delegate, and
  *     intermediate tensors
  */
@@ -25,7 +25,7 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
     /** The heap is touched at the start, so that it does not affect memory figures. */
     static final long LEAST_HEAP_BYTES = 48 * MIB;
 
-    private static final long MOST_HEAP_BYTES = 512 * MIB;
+    static final long MOST_HEAP_BYTES = 512 * MIB;
 
     /**
      * Number of sets of inputs and outputs: several of each are compared, for each number of

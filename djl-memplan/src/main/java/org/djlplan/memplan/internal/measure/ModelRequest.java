@@ -29,6 +29,11 @@ sealed interface ModelRequest permits OpenModelRequest, TorchModelRequest {
     /** Returns the memory that the process needs. */
     MemoryNeed need();
 
+    /** Returns the limit of the process's Java heap, in bytes. */
+    default long mostHeapBytes() {
+        return need().heapBytes();
+    }
+
     /**
      * Opens the model in this process.
      *

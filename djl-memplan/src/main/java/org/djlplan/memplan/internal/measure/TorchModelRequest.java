@@ -45,6 +45,12 @@ record TorchModelRequest(
         return 10;
     }
 
+    /** Outputs may be much larger than inputs; nothing is known of them before a prediction. */
+    @Override
+    public long mostHeapBytes() {
+        return MemoryNeed.MOST_HEAP_BYTES;
+    }
+
     @Override
     public CandidateRunner open() throws IOException, UnsupportedPlatformException {
         if (threads > 0) {
