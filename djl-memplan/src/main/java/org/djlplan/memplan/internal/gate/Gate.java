@@ -222,7 +222,7 @@ public final class Gate {
     private void queue(Ticket<?> ticket) {
         lock.lock();
         try {
-            boolean unused = ticket.lane.isCalm(System.nanoTime());
+            ticket.lane.countUntil(System.nanoTime());
             ticket.lane.waiting.add(ticket);
             turns.add(ticket.lane);
             letPass();

@@ -43,18 +43,22 @@ public final class Lane {
         return running < limit;
     }
 
+    /** Returns whether, on average, at most one prediction ran lately. */
+    boolean isCalm() {
+        return calm;
+    }
+
     /**
-     * Returns whether, on average, at most one prediction ran lately. Predictions that wait while
-     * the model is calm count, too; others do not, so that a model is soon calm after a burst. To
-     * be called before each change of the numbers.
+     * Adds the time since the last call to the average; to be called before each change of the
+     * numbers. Predictions that wait while the model is calm count, too; others do not, so that a
+     * model is soon calm after a burst.
      */
-    boolean isCalm(long now) {
+    void countUntil(long now) {
         double weight = Math.exp((countedNanos - now) / WINDOW_NANOS);
         int present = running + (calm ? waiting.size() : 0);
         average = weight * average + (1 - weight) * present;
         countedNanos = now;
         calm = average <= 1;
-        return calm;
     }
 
     /** Runs a prediction that does not depend on its thread. */

@@ -60,7 +60,8 @@ final class Ticket<T> {
 
     /** Returns the places of which it may take one now. */
     Places suitable(long now) {
-        return lane.isCalm(now) ? whenCalm : large;
+        lane.countUntil(now);
+        return lane.isCalm() ? whenCalm : large;
     }
 
     /** Returns the places of which it took one. */
@@ -92,7 +93,7 @@ final class Ticket<T> {
     }
 
     void end() {
-        boolean unused = lane.isCalm(System.nanoTime());
+        lane.countUntil(System.nanoTime());
         lane.running--;
         taken.giveBack(beganNanos);
     }
