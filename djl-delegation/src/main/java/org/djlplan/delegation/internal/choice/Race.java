@@ -51,6 +51,9 @@ public final class Race {
     /** Bound for the final test. */
     private static final double ONCE = 1.8;
 
+    /** Bound for taking a contender for nearly as fast as the leader. */
+    private static final double PROBABLE = 1;
+
     /**
      * Added to a bound for each doubling of the number of contenders, because the leader of many
      * contenders was probably lucky. It keeps the probability of any error nearly constant
@@ -194,10 +197,19 @@ public final class Race {
                 : Optional.of(compare(first, second, deviations));
     }
 
-    /** Returns the contenders that seem at most this many times as slow as the fastest of them. */
+    /**
+     * Returns the contenders that are probably at most this many times as slow as the fastest of
+     * them.
+     */
     public List<Contender> within(double times, List<Contender> among) {
         return leader(among).stream()
-                .flatMap(leader -> among.stream().filter(c -> isWithin(times, c, leader)))
+                .flatMap(
+                        leader ->
+                                among.stream()
+                                        .filter(
+                                                c ->
+                                                        compare(c, leader, PROBABLE).high() <= times
+                                                                || c.equals(leader)))
                 .toList();
     }
 

@@ -23,11 +23,11 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  *   <li>Each is prepared and its outputs are compared with stock's.
  *   <li>All that are accepted and within the memory limit are timed in turns. A recipe that seems
  *       {@value #HOPELESS} times as slow as the fastest is dropped after a few rounds.
- *   <li>Of those that take at most {@value #NEARLY_AS_FAST} times as long as the fastest, the ones
- *       with the least memory stay; of these, the simplest that is not measurably slower than the
- *       fastest wins. (With another objective than latency, memory counts as this objective says.)
- *       A recipe of a lower precision wins only if it takes at most {@value #CLEARLY_FASTER} times
- *       as long as the winner of the others, beyond the noise.
+ *   <li>Of those that probably take at most {@value #NEARLY_AS_FAST} times as long as the fastest,
+ *       the ones with the least memory stay; of these, the simplest that is not measurably slower
+ *       than the fastest wins. (With another objective than latency, memory counts as this
+ *       objective says.) A recipe of a lower precision wins only if it takes at most {@value
+ *       #CLEARLY_FASTER} times as long as the winner of the others, beyond the noise.
  *   <li>A winner that does not take at most {@value #CLEARLY_FASTER} times as long as stock, beyond
  *       the noise of the measurement, is dropped, and so is one that takes more than {@value
  *       #SLOWER_AT_A_SHAPE} times as long at one of the measured shapes. Then the winner of the

@@ -291,10 +291,13 @@ final class Trials {
             return clock.getAsLong() - startNanos;
         }
 
-        /** Sets the time of an inference in the CPU kernels. */
+        /** Sets the time of an inference in the CPU kernels; preparing them took no time. */
         void inferenceTakes(double nanos) {
             if (grows) {
-                budgetNanos = Request.BASE.toNanos() + Math.round(Request.INFERENCES * nanos);
+                budgetNanos =
+                        elapsedNanos()
+                                + Request.BASE.toNanos()
+                                + Math.round(Request.INFERENCES * nanos);
                 grows = false;
             }
         }

@@ -166,6 +166,11 @@ class RecipeRaceTest {
     }
 
     @Test
+    void profile_nearlyAsFastWithinTheNoiseOnly_choosesTheFastest() throws InterruptedException {
+        assertEquals("fused", resnet().noisy(.2).chosen(LATENCY));
+    }
+
+    @Test
     void profile_memoryLimit_choosesTheFastestWithinIt() throws InterruptedException {
         Goal limited = new Goal(Objective.LATENCY, OptionalLong.of(105 * MB));
         assertEquals("frozen", resnet().chosen(limited));
@@ -238,7 +243,7 @@ class RecipeRaceTest {
 
     @Test
     void profile_lowerPrecisionHardlyFaster_isNotTaken() throws InterruptedException {
-        ProfileTable table = resnet().near("int8", 30, .1, 71).permittingInt8();
+        ProfileTable table = resnet().noisy(.01).near("int8", 30, .1, 71).permittingInt8();
         assertEquals("optimized", table.chosen().recipe());
         assertTrue(
                 table.reason().contains("; int8: cosine at least 0.99499, not 5 % faster"),

@@ -53,8 +53,9 @@ class TimeBudgetTest {
         TimeBudget budget = budget(Optional.empty());
         double base = Request.BASE.toNanos();
         assertEquals(base, budget.runs(1, 1));
+        now += 3 * SECOND;
         budget.inferenceTakes(SECOND);
-        double grown = base + (double) Request.INFERENCES * SECOND;
+        double grown = 3.0 * SECOND + base + (double) Request.INFERENCES * SECOND;
         assertEquals(grown, budget.runs(1, 1));
         budget.inferenceTakes(10 * SECOND);
         assertEquals(grown, budget.runs(1, 1));

@@ -3,7 +3,11 @@ package org.djlplan.integration.bench;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.bench.Turns.Way;
+import org.djlplan.thirdparty.guava.math.Quantiles;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +32,9 @@ class GateBench {
      * so it is called often before.
      */
     private static final String COMPILED = "alone=4";
+
+    /** Keeps the compiler from removing the computation. */
+    private static volatile double computed;
 
     @TempDir Path folder;
 
@@ -85,6 +92,59 @@ class GateBench {
                 }
             }
         }
+    }
+
+    /** As many large callers as cores, so stock, too, runs as many large predictions as cores. */
+    @Test
+    void printLightBesideTwo() throws Exception {
+        for (List<String> light : light().subList(0, 2)) {
+            print("beside", 3, 2, large(2).get(0), light);
+        }
+    }
+
+    /**
+     * A thread works for a millisecond after each 20 ms of sleep, beside threads that compute
+     * without pauses: the delay that the system's scheduler alone causes.
+     */
+    @Test
+    void printScheduler() throws Exception {
+        compute(50_000_000);
+        long before = System.nanoTime();
+        compute(10_000_000);
+        long steps = 10_000_000L * 1_000_000 / (System.nanoTime() - before);
+        for (int busy : new int[] {0, 1, 2, 3, 4, 8, 64}) {
+            ExecutorService threads = Executors.newCachedThreadPool();
+            for (int i = 0; i < busy; i++) {
+                threads.submit(
+                        () -> {
+                            while (!Thread.currentThread().isInterrupted()) {
+                                compute(100_000);
+                            }
+                        });
+            }
+            double[] millis = new double[500];
+            for (int i = 0; i < millis.length; i++) {
+                Thread.sleep(20);
+                long start = System.nanoTime();
+                compute(steps);
+                millis[i] = (System.nanoTime() - start) / 1e6;
+            }
+            threads.shutdownNow();
+            threads.awaitTermination(1, TimeUnit.MINUTES);
+            System.out.printf(
+                    "%2d busy threads: p50 %5.2f, p99 %5.2f ms%n",
+                    busy,
+                    Quantiles.median().compute(millis),
+                    Quantiles.percentiles().index(99).compute(millis));
+        }
+    }
+
+    private static void compute(long steps) {
+        double value = 1;
+        for (long i = 0; i < steps; i++) {
+            value = Math.sqrt(value + i);
+        }
+        computed = value;
     }
 
     @Test
