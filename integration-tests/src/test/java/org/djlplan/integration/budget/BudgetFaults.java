@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +21,7 @@ import java.util.stream.Stream;
 import org.djlplan.integration.support.ChangedWeights;
 import org.djlplan.integration.support.TmpFs;
 import org.djlplan.integration.torch.Torch;
+import org.djlplan.memplan.internal.store.FileIdentity;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -174,7 +176,7 @@ public abstract class BudgetFaults {
             assertAsCopy(first);
         }
         // The file must be old enough for its fingerprint to be stored.
-        TimeUnit.MILLISECONDS.sleep(2100);
+        Await.until(() -> FileIdentity.of(file).isUnchangedSince(Instant.now()));
         try (ContestantProcess later = loaded(inCopy())) {
             assertAsCopy(later);
         }

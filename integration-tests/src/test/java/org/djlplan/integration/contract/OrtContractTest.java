@@ -4,12 +4,8 @@ import org.junit.jupiter.api.Tag;
 
 /** The contract with ONNX Runtime. */
 @Tag("onnxruntime")
-class OrtContractTest
-        implements AnswerContract,
-                FailureContract,
-                LifecycleContract,
-                ReportContract,
-                SharingContract {
+class OrtContractTest extends SharingContract
+        implements AnswerContract, FailureContract, LifecycleContract, ReportContract {
 
     @Override
     public EngineCase engine() {
@@ -17,7 +13,7 @@ class OrtContractTest
     }
 
     @Override
-    public int warningsOfManyLoads() {
+    int warningsOfManyLoads() {
         return 1;
     }
 }

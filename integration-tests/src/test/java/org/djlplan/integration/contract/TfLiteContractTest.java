@@ -1,15 +1,11 @@
 package org.djlplan.integration.contract;
 
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 
 /** The contract with TensorFlow Lite. */
-@OnEveryDjl
-class TfLiteContractTest
-        implements AnswerContract,
-                FailureContract,
-                LifecycleContract,
-                ReportContract,
-                SharingContract {
+@OnEveryDjlWhenLong
+class TfLiteContractTest extends SharingContract
+        implements AnswerContract, FailureContract, LifecycleContract, ReportContract {
 
     @Override
     public EngineCase engine() {
@@ -17,7 +13,7 @@ class TfLiteContractTest
     }
 
     @Override
-    public int warningsOfManyLoads() {
+    int warningsOfManyLoads() {
         return 0;
     }
 }

@@ -1,15 +1,11 @@
 package org.djlplan.integration.contract;
 
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 
 /** The contract with PyTorch. */
-@OnEveryDjl
-class TorchContractTest
-        implements AnswerContract,
-                FailureContract,
-                LifecycleContract,
-                ReportContract,
-                SharingContract {
+@OnEveryDjlWhenLong
+class TorchContractTest extends SharingContract
+        implements AnswerContract, FailureContract, LifecycleContract, ReportContract {
 
     @Override
     public EngineCase engine() {
@@ -17,7 +13,7 @@ class TorchContractTest
     }
 
     @Override
-    public int warningsOfManyLoads() {
+    int warningsOfManyLoads() {
         return 1;
     }
 }
