@@ -7,16 +7,15 @@ import ai.djl.ndarray.types.Shape;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.integration.support.Planned;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
-import org.djlplan.thirdparty.guava.primitives.ImmutableIntArray;
 
 /**
  * One output of a prediction, on the Java heap; two outputs are equal if all their bits are equal.
  *
  * @param name empty unless the model names it
- * @param bytes values of 0 to 255
  */
-public record Output(Optional<String> name, Shape shape, DataType type, ImmutableIntArray bytes) {
+public record Output(Optional<String> name, Shape shape, DataType type, ByteBuffer bytes) {
 
     /** Copies all outputs. */
     public static List<Output> copyOf(NDList outputs) {
@@ -24,15 +23,10 @@ public record Output(Optional<String> name, Shape shape, DataType type, Immutabl
     }
 
     private static Output copyOf(NDArray output) {
-        ByteBuffer buffer = output.toByteBuffer();
-        ImmutableIntArray.Builder bytes = ImmutableIntArray.builder(buffer.remaining());
-        while (buffer.hasRemaining()) {
-            bytes.add(Byte.toUnsignedInt(buffer.get()));
-        }
         return new Output(
                 Optional.ofNullable(output.getName()),
                 output.getShape(),
                 output.getDataType(),
-                bytes.build());
+                Planned.copy(output.toByteBuffer()));
     }
 }

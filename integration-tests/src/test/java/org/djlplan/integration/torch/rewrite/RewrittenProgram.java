@@ -19,7 +19,7 @@ import org.djlplan.memplan.testing.Await;
  */
 final class RewrittenProgram {
 
-    private static final int PREDICTIONS = 20;
+    private static final int PREDICTIONS = 8;
 
     private RewrittenProgram() {}
 
