@@ -42,11 +42,13 @@ class FlinkRouteTest extends JobTests {
     private static final long MOST_GROWTH_BYTES = 64 << 20;
 
     private static Map<Long, Integer> expected;
+    private static Path thin;
 
     @BeforeAll
     static void start() throws Exception {
         TfLiteWriter.write(MobileNetV2.build(1), model.resolve("mobilenet_v2.tflite"));
         expected = measure();
+        thin = thin().writeTo(folder.resolve("thin.jar"));
     }
 
     /**
@@ -127,8 +129,8 @@ class FlinkRouteTest extends JobTests {
 
     private static void assertPlannedAndCollected(Path jar) throws Exception {
         Set<String> facts = new HashSet<>();
-        assertCollected(
-                () -> run(images(jar).map(new Image.NumberOf())),
+        submit(
+                () -> run(images(thin).map(new Image.NumberOf())),
                 () -> {
                     examine(jar, 0).forEach(row -> facts.add(row.facts));
                     return facts;
@@ -138,7 +140,7 @@ class FlinkRouteTest extends JobTests {
 
     @Test
     void thinJar_submittedThreeTimes_plannedAndLoadersAreCollected() throws Exception {
-        assertPlannedAndCollected(thin().writeTo(folder.resolve("thin.jar")));
+        assertPlannedAndCollected(thin);
     }
 
     @Test
@@ -148,9 +150,7 @@ class FlinkRouteTest extends JobTests {
 
     @Test
     void restarts_fromCheckpoints_everyRowOnceAndNoMoreMemory() throws Exception {
-        Path jar = thin().writeTo(folder.resolve("failing.jar"));
-
-        List<Examined> rows = examine(jar, JobCluster.RESTARTS);
+        List<Examined> rows = examine(thin, JobCluster.RESTARTS);
 
         assertEquals(
                 JobCluster.RESTARTS,
@@ -170,9 +170,7 @@ class FlinkRouteTest extends JobTests {
 
     @Test
     void classify_inEachSlot_everyRowOnce() throws Exception {
-        Path jar = thin().writeTo(folder.resolve("classify.jar"));
-
-        assertEvery(run(images(jar).map(new ClassifyImages())));
+        assertEvery(run(images(thin).map(new ClassifyImages())));
 
         Map<String, Long> figures = SeenMetrics.largest();
         assertTrue(figures.get("arenaBytes") > 0, figures.toString());
@@ -183,9 +181,7 @@ class FlinkRouteTest extends JobTests {
 
     @Test
     void classifyAsync_severalRowsAtOnce_everyRowOnce() throws Exception {
-        Path jar = thin().writeTo(folder.resolve("async.jar"));
-
-        DataStream<Tuple2<Long, float[]>> images = images(jar);
+        DataStream<Tuple2<Long, float[]>> images = images(thin);
         assertEvery(
                 run(
                         AsyncDataStream.unorderedWait(

@@ -47,7 +47,7 @@ class FlinkTorchTest extends JobTests {
 
     private static void assertSameBitsAndCollected(Path jar) throws Exception {
         Map<Long, Integer> stock = bits(jar, false);
-        assertCollected(
+        submit(
                 () -> bits(jar, false),
                 () -> {
                     assertEquals(stock, bits(jar, true));

@@ -33,7 +33,8 @@ abstract class JobTests {
     }
 
     @AfterAll
-    static void stopCluster() {
+    static void stopCluster() throws Exception {
+        UserCode.assertCollected();
         cluster.close();
     }
 
@@ -53,18 +54,18 @@ abstract class JobTests {
     }
 
     /**
-     * Submits a job repeatedly, and asserts that none of its class loaders is kept.
+     * Submits a job repeatedly. After the last test, its class loaders must be collected.
      *
      * @param other another job, which runs first, because the class loaders of a JVM's first jobs
      *     stay for minutes
      */
-    static void assertCollected(Callable<?> other, Callable<?> job) throws Exception {
+    static void submit(Callable<?> other, Callable<?> job) throws Exception {
         UserCode.warm(other);
         UserCode.forget();
         for (int i = 0; i < SUBMISSIONS; i++) {
             job.call();
         }
         assertEquals(SUBMISSIONS, UserCode.count(), "jobs without a loader of their own");
-        UserCode.assertCollected();
+        UserCode.end();
     }
 }

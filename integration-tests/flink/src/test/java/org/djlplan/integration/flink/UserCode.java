@@ -23,6 +23,9 @@ public final class UserCode {
 
     private static final List<WeakReference<ClassLoader>> LOADERS = new ArrayList<>();
 
+    /** Those of earlier tests, which end together. */
+    private static final List<WeakReference<ClassLoader>> ENDED = new ArrayList<>();
+
     private UserCode() {}
 
     public static synchronized void add(ClassLoader loader) {
@@ -36,10 +39,15 @@ public final class UserCode {
         return LOADERS.size();
     }
 
-    /** Returns the class loaders that are not collected. */
-    static synchronized List<ClassLoader> kept() {
+    /** From now on, none of the class loaders so far is needed. */
+    static synchronized void end() {
+        ENDED.addAll(LOADERS);
+        forget();
+    }
+
+    private static synchronized List<ClassLoader> kept() {
         System.gc();
-        return LOADERS.stream().map(WeakReference::get).filter(Objects::nonNull).toList();
+        return ENDED.stream().map(WeakReference::get).filter(Objects::nonNull).toList();
     }
 
     static synchronized void forget() {
@@ -53,6 +61,7 @@ public final class UserCode {
         }
     }
 
+    /** Waits until the class loaders that are not needed are collected. */
     static void assertCollected() throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (!kept().isEmpty() && System.nanoTime() < end) {
