@@ -96,6 +96,8 @@ class TorchCommandsTest {
                         "1",
                         "--input-shape",
                         "1,3,32,32",
+                        "-o",
+                        "delegation.profile=blocking:1s",
                         file("cnn"));
         assertSame(result);
         JsonObject delegated = result.json().getAsJsonObject("delegated");
@@ -108,6 +110,7 @@ class TorchCommandsTest {
     }
 
     @Test
+    @Tag("long")
     void tune_torchScriptFile_measuresEachRewrite() throws Exception {
         String file = file("cnn");
         Result tuned =

@@ -116,7 +116,7 @@ class CurrentCommandsTest {
     @Tag("long")
     void tuneAndCompare_tfLiteFile_delegatesWithinTheLimit() throws Exception {
         String model = tfLite();
-        Result tuned = succeed("tune", "--threads", "1", "--json", model);
+        Result tuned = succeed("tune", "--threads", "1", "--budget", "1s", "--json", model);
         JsonObject table = tuned.json().getAsJsonArray("tables").get(0).getAsJsonObject();
         assertEquals("1", table.getAsJsonObject("key").get("threads").getAsString());
         String[] line = {"compare", "--json", "--iterations", "3", "--threads", "1", model};
