@@ -15,8 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
@@ -26,6 +25,7 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,13 +35,14 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Tests that a model gives the right answer whatever was chosen, and that a model that must not be
  * rewritten gives the stock engine's bytes, with the reason in the report.
  */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class RewrittenAnswerTest {
 
     private static final int SEEDS = 4;
 
     /** The first prediction measures. */
-    private static final Map<String, String> AT_ONCE = Map.of("delegation.profile", "blocking:1s");
+    private static final Map<String, String> AT_ONCE =
+            Map.of("delegation.profile", "blocking:100ms");
 
     /** Why a model runs as stock. */
     private static final ImmutableMap<String, String> REASONS =
@@ -63,19 +64,21 @@ class RewrittenAnswerTest {
 
     @TempDir Path folder;
 
-    static Stream<TorchScriptModel> models() {
-        return Stream.concat(
-                TorchScriptModels.all().stream(), TorchScriptModels.hostile().stream());
-    }
-
     @BeforeEach
     void useOneThread() {
         Torch.threads(1);
     }
 
+    @Tag("long")
     @ParameterizedTest
-    @MethodSource("models")
-    void predict_anyModel_givesTheRightAnswer(TorchScriptModel model) throws Exception {
+    @MethodSource("org.djlplan.integration.torch.TorchScriptModels#all")
+    void predict_usualModel_givesTheRightAnswer(TorchScriptModel model) throws Exception {
+        predict_hostileModel_givesTheRightAnswer(model);
+    }
+
+    @ParameterizedTest
+    @MethodSource("org.djlplan.integration.torch.TorchScriptModels#hostile")
+    void predict_hostileModel_givesTheRightAnswer(TorchScriptModel model) throws Exception {
         Path file = Torch.copy(model, folder);
         try (ZooModel<NDList, NDList> chosen = Torch.load(file, AT_ONCE);
                 ZooModel<NDList, NDList> stock = Torch.loadStock(file);
