@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ModelSketch;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.graph.ElementType;
@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests that no delegate serves a file, or inputs, for which it was not verified. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class OtherInputsTest {
 
     private static final int SIDE = 96;

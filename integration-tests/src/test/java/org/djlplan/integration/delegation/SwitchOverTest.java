@@ -28,6 +28,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -123,6 +124,7 @@ class SwitchOverTest {
         return outputs.stream().map(OutputTensor::data).toList();
     }
 
+    @Tag("long")
     @Test
     void oneLine_backgroundProfile_predictsFirstThenGoesOver() throws Exception {
         Path file = ModelCopy.of("uneven", folder);

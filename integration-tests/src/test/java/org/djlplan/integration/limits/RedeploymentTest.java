@@ -54,6 +54,7 @@ class RedeploymentTest {
     }
 
     @Test
+    @Tag("long")
     void redeploy_rewrittenModel_isPlannedEachTimeAndCollected() throws Exception {
         Path model = Files.createDirectory(folder.resolve("rewritten")).resolve("cnn.pt");
         Files.copy(TorchScriptModels.named("cnn").file(), model);

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.BudgetRefusal;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests predictions that need more than their model's budget: only these fail. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class TorchBudgetLimitTest {
 
     private static final long BUDGET = 64_000_000;

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.Torch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Tests random blocks of users, with state and without: each answers as in DJL, runs once per
  * prediction, and needs no more memory.
  */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class RandomBlocksTest {
 
     private static final int BLOCKS = 150;

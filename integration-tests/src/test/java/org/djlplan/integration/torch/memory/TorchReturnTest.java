@@ -17,6 +17,7 @@ import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,6 +35,7 @@ class TorchReturnTest implements TorchTests {
         return ArenaPool.shared().metric().arenaBytes();
     }
 
+    @Tag("long")
     @Test
     void predict_thenNoMore_returnsAllAfterSeconds() throws Exception {
         ModelInputs small = ModelInputs.floats(new long[] {2, 500});

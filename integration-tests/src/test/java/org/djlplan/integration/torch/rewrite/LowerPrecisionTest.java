@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.NeedsModels;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
@@ -46,7 +46,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests weights of a lower precision: close outputs, or stock's with the reason in the report. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class LowerPrecisionTest {
 
     /** A lower precision is judged with the first predictions. */
