@@ -23,15 +23,16 @@ import org.djlplan.thirdparty.guava.math.Quantiles;
  *   <li>Each is prepared and its outputs are compared with stock's.
  *   <li>All that are accepted and within the memory limit are timed in turns. A recipe that seems
  *       {@value #HOPELESS} times as slow as the fastest is dropped after a few rounds.
+ *   <li>A recipe that does not take at most {@value #CLEARLY_FASTER} times as long as stock, beyond
+ *       the noise of the measurement, is dropped. (If memory is to be minimized, it need not be
+ *       faster.)
  *   <li>Of those that probably take at most {@value #NEARLY_AS_FAST} times as long as the fastest,
  *       the ones with the least memory stay; of these, the simplest that is not measurably slower
  *       than the fastest wins. (With another objective than latency, memory counts as this
  *       objective says.) A recipe of a lower precision wins only if it takes at most {@value
  *       #CLEARLY_FASTER} times as long as the winner of the others, beyond the noise.
- *   <li>A winner that does not take at most {@value #CLEARLY_FASTER} times as long as stock, beyond
- *       the noise of the measurement, is dropped, and so is one that takes more than {@value
- *       #SLOWER_AT_A_SHAPE} times as long at one of the measured shapes. Then the winner of the
- *       others is taken. (If memory is to be minimized, a winner need not be faster.)
+ *   <li>A winner that takes more than {@value #SLOWER_AT_A_SHAPE} times as long as stock at one of
+ *       the measured shapes is dropped, and the others race again.
  * </ol>
  */
 final class RecipeRace {
@@ -95,20 +96,25 @@ final class RecipeRace {
         List<Contender> left = new ArrayList<>(contenders);
         while (true) {
             Race race = race(left);
-            Optional<Contender> best = best(race);
-            if (best.isEmpty()
-                    || best.get().equals(stock)
-                    || (isClearlyFaster(race, best.get(), stock)
-                            && !isSlowerAtAShape(best.get(), stock))) {
+            Optional<Contender> best =
+                    best(
+                            race,
+                            race.running().stream()
+                                    .filter(c -> c.equals(stock) || isClearlyFaster(race, c, stock))
+                                    .toList());
+            if (best.isEmpty()) {
+                return goal.eligible(contenders).stream().filter(stock::equals).findFirst();
+            }
+            if (best.get().equals(stock) || !isSlowerAtAShape(best.get(), stock)) {
                 return best;
             }
             left.remove(best.get());
         }
     }
 
-    private Optional<Contender> best(Race race) {
+    private Optional<Contender> best(Race race, List<Contender> among) {
         Map<Boolean, List<Contender>> isLower =
-                race.running().stream()
+                among.stream()
                         .collect(
                                 Collectors.partitioningBy(
                                         c -> request.tolerance().isLower(c.candidate())));

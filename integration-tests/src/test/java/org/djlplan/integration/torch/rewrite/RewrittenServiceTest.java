@@ -341,7 +341,7 @@ class RewrittenServiceTest implements TorchTests {
         StoredChoice.of(file, "optimize_for_inference");
         ModelInputs image = ModelInputs.floats(new long[] {1, 3, 224, 224});
         long afterTen = 0;
-        for (int i = 0; i < 40; i++) {
+        for (int i = 0; i < 100; i++) {
             try (ZooModel<NDList, NDList> model = Torch.load(file, STORED)) {
                 DelegationReport unused = awaitChoice(model);
                 assertEquals(1, Torch.predict(model, image, i).size());
