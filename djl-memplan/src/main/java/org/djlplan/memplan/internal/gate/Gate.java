@@ -8,12 +8,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.runtime.HeapTrimmer;
 import org.djlplan.memplan.report.PoolReport;
+import org.djlplan.thirdparty.guava.util.concurrent.Uninterruptibles;
 
 /**
  * Decides which predictions of this process run now, and on which thread. Nothing else lets a
@@ -74,9 +73,10 @@ public final class Gate {
 
     private final Duration idle;
     private final Duration patience;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Map<Integer, Places> places = new HashMap<>();
     private final Places lightPlaces;
+
+    // Guarded by this.
+    private final Map<Integer, Places> places = new HashMap<>();
 
     /** Lanes with waiting predictions; the first one's turn is next. */
     private final Set<Lane> turns = new LinkedHashSet<>();
@@ -123,15 +123,10 @@ public final class Gate {
     }
 
     /** Returns the process's places of this number; for 0 none, so that predictions need none. */
-    public Places places(int count) {
-        lock.lock();
-        try {
-            return count == 0
-                    ? Places.NONE
-                    : places.computeIfAbsent(count, number -> newPlaces(number, number, ""));
-        } finally {
-            lock.unlock();
-        }
+    public synchronized Places places(int count) {
+        return count == 0
+                ? Places.NONE
+                : places.computeIfAbsent(count, number -> newPlaces(number, number, ""));
     }
 
     /** Returns a new place with a worker, which runs all its predictions: no caller has a seat. */
@@ -144,29 +139,8 @@ public final class Gate {
     }
 
     /** Returns the current figures. */
-    public Metric metric() {
-        lock.lock();
-        try {
-            return new Metric(running, turns.stream().mapToInt(lane -> lane.waiting.size()).sum());
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Runs code as part of a prediction of a lane. */
-    static <T> T asPartOf(Lane lane, Supplier<T> code) {
-        List<Object> outer = RUNNING.get();
-        List<Object> lanes = outer == null ? new ArrayList<>(2) : outer;
-        lanes.add(lane);
-        RUNNING.set(lanes);
-        try {
-            return code.get();
-        } finally {
-            lanes.remove(lanes.size() - 1);
-            if (lanes.isEmpty()) {
-                RUNNING.remove();
-            }
-        }
+    public synchronized Metric metric() {
+        return new Metric(running, turns.stream().mapToInt(lane -> lane.waiting.size()).sum());
     }
 
     <T> T run(
@@ -185,21 +159,15 @@ public final class Gate {
         // As on a worker, the prediction does not see it.
         boolean interrupted = Thread.interrupted();
         try {
-            if (!beginsAtOnce(ticket)) {
-                ticket.setTask(handOver.get());
-                queue(ticket);
-                interrupted |= await(ticket);
-                ticket.countWait();
+            if (beginsAtOnce(ticket)) {
+                return runHere(ticket, here);
             }
-            if (ticket.isDone()) {
-                HeapTrimmer.touch();
-                return ticket.result();
-            }
-            try {
-                return asPartOf(lane, here);
-            } finally {
-                end(ticket);
-            }
+            ticket.prepare(() -> runHere(ticket, here), handOver.get());
+            queue(ticket);
+            Supplier<T> next = await(ticket);
+            interrupted |= Thread.interrupted();
+            ticket.countWait();
+            return next.get();
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -208,28 +176,18 @@ public final class Gate {
     }
 
     /** Begins a prediction on its caller's thread, if that is possible without waiting. */
-    private boolean beginsAtOnce(Ticket<?> ticket) {
-        lock.lock();
-        try {
-            return ticket.suitable(System.nanoTime()).hasSeat()
-                    && ticket.lane.waiting.isEmpty()
-                    && begins(ticket);
-        } finally {
-            lock.unlock();
-        }
+    private synchronized boolean beginsAtOnce(Ticket<?> ticket) {
+        return ticket.suitable(System.nanoTime()).hasSeat()
+                && ticket.lane.waiting.isEmpty()
+                && begins(ticket);
     }
 
-    private void queue(Ticket<?> ticket) {
-        lock.lock();
-        try {
-            ticket.lane.countUntil(System.nanoTime());
-            ticket.lane.waiting.add(ticket);
-            turns.add(ticket.lane);
-            letPass();
-            ticket.noteWait();
-        } finally {
-            lock.unlock();
-        }
+    private synchronized void queue(Ticket<?> ticket) {
+        ticket.lane.countUntil(System.nanoTime());
+        ticket.lane.waiting.add(ticket);
+        turns.add(ticket.lane);
+        letPass();
+        ticket.noteWait();
     }
 
     /** Begins a prediction if its model and the gate have room for it; returns whether they do. */
@@ -245,19 +203,17 @@ public final class Gate {
     }
 
     /** Ends a prediction, and lets others pass. */
-    private void end(Ticket<?> ticket) {
-        lock.lock();
-        try {
-            running--;
-            ticket.end();
-            letPass();
-        } finally {
-            lock.unlock();
-        }
+    private synchronized void end(Ticket<?> ticket) {
+        running--;
+        ticket.end();
+        letPass();
     }
 
-    /** Lets each prediction pass that may begin; lanes take turns. */
-    private void letPass() {
+    /**
+     * Lets each prediction pass that may begin; lanes take turns. A prediction also begins without
+     * a free place if the running ones may wait for it.
+     */
+    private synchronized void letPass() {
         Iterator<Lane> lanes = turns.iterator();
         while (lanes.hasNext()) {
             Lane lane = lanes.next();
@@ -277,33 +233,43 @@ public final class Gate {
         }
     }
 
-    private void runOnWorker(Ticket<?> ticket) {
-        ticket.work();
-        end(ticket);
-        // Afterwards, because its caller may come again at once.
-        ticket.release();
+    private <T> T runHere(Ticket<T> ticket, Supplier<T> here) {
+        try {
+            return asPartOf(ticket.lane, here);
+        } finally {
+            end(ticket);
+        }
     }
 
-    /** Returns whether this thread is to be interrupted when it has its result. */
-    private boolean await(Ticket<?> ticket) {
-        boolean interrupted = false;
-        while (ticket.isWaiting()) {
-            LockSupport.parkNanos(this, patience.toNanos());
-            interrupted |= Thread.interrupted();
-            if (ticket.isWaiting()) {
-                letPassIfStuck();
+    private <T> void runOnWorker(Ticket<T> ticket) {
+        Supplier<T> outcome = ticket.work();
+        end(ticket);
+        HeapTrimmer.touch();
+        // Afterwards, because its caller may come again at once.
+        ticket.continueWith(outcome);
+    }
+
+    /** Runs code as part of a prediction of a lane. */
+    static <T> T asPartOf(Lane lane, Supplier<T> code) {
+        List<Object> outer = RUNNING.get();
+        List<Object> lanes = outer == null ? new ArrayList<>(2) : outer;
+        lanes.add(lane);
+        RUNNING.set(lanes);
+        try {
+            return code.get();
+        } finally {
+            lanes.remove(lanes.size() - 1);
+            if (lanes.isEmpty()) {
+                RUNNING.remove();
             }
         }
-        return interrupted || ticket.interrupts();
     }
 
-    /** Lets a prediction begin without a free place if the running ones may wait for it. */
-    private void letPassIfStuck() {
-        lock.lock();
-        try {
+    /** Returns what a prediction's caller does when the prediction may pass, or has run. */
+    private <T> Supplier<T> await(Ticket<T> ticket) {
+        while (!Uninterruptibles.awaitUninterruptibly(ticket.passed(), patience)) {
             letPass();
-        } finally {
-            lock.unlock();
         }
+        return ticket.next();
     }
 }

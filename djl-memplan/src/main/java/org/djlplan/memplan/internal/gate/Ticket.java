@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.gate;
 
 import java.util.Arrays;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.events.Waits;
@@ -18,8 +18,6 @@ final class Ticket<T> {
     /** The places of which it has one from its beginning to its end. */
     private Places taken = Places.NONE;
 
-    private final Thread caller = Thread.currentThread();
-
     /** Since when it waits, and for what; 0 if it began at once. */
     private long waitsSince;
 
@@ -28,25 +26,16 @@ final class Ticket<T> {
     /** 0 before it begins. */
     private long beganNanos;
 
-    private volatile Stage stage = Stage.WAITING;
+    /** Runs it on its caller's thread, or on a worker. Both are set before the ticket is queued. */
+    private Supplier<T> here;
 
-    /** Runs it on a worker. Written by the caller before the ticket is queued. */
     private Supplier<T> task;
 
-    /** Returns or throws what the worker's run did. Written by the worker before it is done. */
-    private Supplier<T> outcome;
+    /** Lets its caller continue. */
+    private CountDownLatch passed;
 
-    /** Whether the prediction interrupted its worker; written likewise. */
-    private boolean interrupts;
-
-    private enum Stage {
-        /** It is queued, or on a worker. */
-        WAITING,
-        /** Its caller may run it. */
-        HERE,
-        /** A worker ran it. */
-        DONE
-    }
+    /** What its caller does then: run it, or return or throw the outcome of the worker's run. */
+    private Supplier<T> next;
 
     /**
      * @param large the places of which it takes one
@@ -70,10 +59,15 @@ final class Ticket<T> {
     }
 
     /**
-     * @param task runs it on a worker
+     * Prepares to wait.
+     *
+     * @param runsHere runs it on its caller's thread
+     * @param runsThere runs it on a worker
      */
-    void setTask(Supplier<T> task) {
-        this.task = task;
+    void prepare(Supplier<T> runsHere, Supplier<T> runsThere) {
+        here = runsHere;
+        task = runsThere;
+        passed = new CountDownLatch(1);
     }
 
     /** Notes that it waits, unless it has begun. */
@@ -98,22 +92,25 @@ final class Ticket<T> {
         taken.giveBack(beganNanos);
     }
 
+    /** Returns the latch that lets its caller continue. */
+    CountDownLatch passed() {
+        return passed;
+    }
+
+    /** Returns what its caller does then. */
+    Supplier<T> next() {
+        return next;
+    }
+
     /** Lets its caller run it. */
     void passHere() {
-        continueAt(Stage.HERE);
+        continueWith(here);
     }
 
-    private void continueAt(Stage next) {
-        stage = next;
-        LockSupport.unpark(caller);
-    }
-
-    boolean isWaiting() {
-        return stage == Stage.WAITING;
-    }
-
-    boolean isDone() {
-        return stage == Stage.DONE;
+    /** Lets its caller continue. */
+    void continueWith(Supplier<T> last) {
+        next = last;
+        passed.countDown();
     }
 
     /** Counts the wait, if there was one; on its caller's thread. */
@@ -123,34 +120,27 @@ final class Ticket<T> {
         }
     }
 
-    /** Runs it on this worker. */
-    void work() {
+    /** Runs it on this worker, and returns what its caller does then. */
+    Supplier<T> work() {
+        Supplier<T> outcome = outcome();
+        if (!Thread.interrupted()) {
+            return outcome;
+        }
+        return () -> {
+            Thread.currentThread().interrupt();
+            return outcome.get();
+        };
+    }
+
+    private Supplier<T> outcome() {
         try {
             T result = Gate.asPartOf(lane, task);
-            outcome = () -> result;
+            return () -> result;
         } catch (Throwable e) {
-            outcome =
-                    () -> {
-                        throw rethrown(e);
-                    };
+            return () -> {
+                throw rethrown(e);
+            };
         }
-        // Propagates the worker's interrupt status to the caller.
-        interrupts = Thread.interrupted();
-    }
-
-    /** Lets its caller continue after {@link #work}. */
-    void release() {
-        continueAt(Stage.DONE);
-    }
-
-    /** Returns whether the prediction interrupted its worker. */
-    boolean interrupts() {
-        return interrupts;
-    }
-
-    /** Returns what the worker's run returned, or throws what it threw. */
-    T result() {
-        return outcome.get();
     }
 
     /** Replaces the end of a worker's stack trace by the caller's stack trace. */
