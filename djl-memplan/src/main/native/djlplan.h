@@ -400,10 +400,10 @@ DJLPLAN_API int djlplan_workspaces_attach(void);
  */
 DJLPLAN_API int64_t djlplan_workspace_bytes(const struct djlplan_delegate *delegate);
 /*
- * Moves the workspace to pages that are at least as large; its content is lost. Must not be called
- * during an inference. Workspaces on the same pages must not be used at the same time. Returns
- * MISMATCH if the workspace has pages of its own instead, and ENGINE_ERROR if it has none and must
- * not be used.
+ * Moves the workspace to pages that are at least as large, or to pages of its own if `pages` is −1;
+ * its content is lost. Must not be called during an inference. Workspaces on the same pages must not
+ * be used at the same time. Returns MISMATCH if the workspace has pages of its own, and ENGINE_ERROR
+ * if it has none and must not be used.
  */
 DJLPLAN_API int djlplan_workspace_move(const struct djlplan_delegate *delegate, int pages);
 /*

@@ -10,10 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Lets the workspaces of several models share pages. A workspace is memory that a delegate writes
@@ -27,21 +23,23 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A workspace lies on one set of pages, which one inference at a time may use. An inference
  * whose pages are in use switches to free pages, or to new ones, and stays there. Switching costs
- * time, so a workspace that switches repeatedly gets its own pages. Pages that no workspace needs
- * any more are released at once, so that the pool never takes more memory than separate workspaces
- * would.
+ * time, so a workspace that switches repeatedly gets memory of its own, as it had before it joined.
+ * It gets the same if there is no memory for other pages, so no inference waits. Pages that no
+ * workspace needs any more are released at once, so that the pool never takes more memory than
+ * separate workspaces would.
  */
 public final class WorkspacePool {
 
-    private static final Logger logger = LoggerFactory.getLogger(WorkspacePool.class);
-
-    private static final WorkspacePool SHARED = new WorkspacePool();
+    private static final WorkspacePool SHARED = new WorkspacePool(new NativeSource());
 
     /** Switches that are always allowed, until a workspace has settled. */
     private static final int FREE_MOVES = 4;
 
     /** Number of inferences between two switches that justify a switch. */
     private static final int RUNS_FOR_A_MOVE = 32;
+
+    /** No pages of the pool: the workspace's own memory. */
+    private static final int OWN = -1;
 
     /** The memory of a delegate that can be moved to any pages. */
     public interface Workspace {
@@ -52,9 +50,9 @@ public final class WorkspacePool {
         /**
          * Moves the workspace to pages that are at least as large as it. Its content is lost.
          *
-         * @param pages identifier in the native library
-         * @return false if it is on its own pages instead
-         * @throws IllegalStateException if it has no pages, and must not be used any more
+         * @param pages identifier in the native library; −1 for memory of its own
+         * @return false if it has memory of its own
+         * @throws IllegalStateException if it has no memory, and must not be used any more
          */
         boolean lieOn(int pages);
     }
@@ -105,8 +103,6 @@ public final class WorkspacePool {
     }
 
     private final Source source;
-    private final ReentrantLock lock = new ReentrantLock(true);
-    private final Condition returned = lock.newCondition();
     private final List<Pages> all = new ArrayList<>();
     private long moves;
 
@@ -117,9 +113,6 @@ public final class WorkspacePool {
         private long bytes;
         private boolean taken;
 
-        /** Reserved for one resident. */
-        private boolean reserved;
-
         Pages(int file) {
             this.file = file;
         }
@@ -127,11 +120,6 @@ public final class WorkspacePool {
         long neededBytes() {
             return residents.stream().mapToLong(r -> r.bytes).max().orElse(0);
         }
-    }
-
-    /** Creates a pool of native memory. */
-    public WorkspacePool() {
-        this(new NativeSource());
     }
 
     WorkspacePool(Source source) {
@@ -144,55 +132,41 @@ public final class WorkspacePool {
     }
 
     /** Returns the current figures. */
-    public WorkspaceMetric metric() {
-        lock.lock();
-        try {
-            int workspaces = 0;
-            long workspaceBytes = 0;
-            long bytes = 0;
-            int taken = 0;
-            for (Pages pages : all) {
-                workspaces += pages.residents.size();
-                workspaceBytes += pages.residents.stream().mapToLong(r -> r.bytes).sum();
-                bytes += pages.bytes;
-                taken += pages.taken ? 1 : 0;
-            }
-            return new WorkspaceMetric(workspaces, workspaceBytes, all.size(), bytes, taken, moves);
-        } finally {
-            lock.unlock();
+    public synchronized WorkspaceMetric metric() {
+        int workspaces = 0;
+        long workspaceBytes = 0;
+        long bytes = 0;
+        int taken = 0;
+        for (Pages pages : all) {
+            workspaces += pages.residents.size();
+            workspaceBytes += pages.residents.stream().mapToLong(r -> r.bytes).sum();
+            bytes += pages.bytes;
+            taken += pages.taken ? 1 : 0;
         }
+        return new WorkspaceMetric(workspaces, workspaceBytes, all.size(), bytes, taken, moves);
     }
 
     /**
      * Moves a workspace to pages of the pool until {@link Resident#close()}; not during an
      * inference of its delegate.
      *
-     * @return empty if there are no pages for it, so that it has its own
+     * @return empty if there are no pages for it, so that it has its own memory
      * @throws IllegalStateException if it must not be used any more
      */
-    public Optional<Resident> join(Workspace workspace) {
-        lock.lock();
-        try {
-            Resident resident = new Resident(workspace);
-            // Pages in use are allowed, too: the first inference waits or moves.
-            Optional<Pages> pages = all.stream().filter(p -> !p.reserved).findFirst();
-            if (settle(resident, pages)) {
-                return Optional.of(resident);
-            }
-            logger.info("No pages to share for a workspace of {} bytes", resident.bytes);
-            return Optional.empty();
-        } finally {
-            lock.unlock();
-        }
+    public synchronized Optional<Resident> join(Workspace workspace) {
+        Resident resident = new Resident(workspace);
+        // Pages in use are allowed, too: the first inference moves.
+        resident.settle(all.stream().findFirst());
+        return resident.pages.isPresent() ? Optional.of(resident) : Optional.empty();
     }
 
-    /** A workspace on pages of this pool. */
+    /** A workspace on pages of this pool, or in its own memory. One inference at a time uses it. */
     public final class Resident implements AutoCloseable {
 
         private final Workspace workspace;
         private final long bytes;
 
-        /** Empty if it lies on its own pages, which the pool does not manage. */
+        /** Empty if it has its own memory, which the pool does not manage. */
         private Optional<Pages> pages = Optional.empty();
 
         private long runs;
@@ -205,109 +179,82 @@ public final class WorkspacePool {
         }
 
         /**
-         * Waits for its turn if necessary: no other resident uses the pages until the result is
-         * closed.
+         * Begins an inference: no other resident uses the pages until {@link #release}.
          *
          * @throws IllegalStateException if the workspace must not be used any more
          */
-        public Turn take() {
-            return WorkspacePool.this.take(this);
+        public void take() {
+            synchronized (WorkspacePool.this) {
+                checkState(!lost, "the pages of a workspace are lost");
+                runs++;
+                if (pages.isPresent() && pages.get().taken) {
+                    move();
+                }
+                pages.ifPresent(own -> own.taken = true);
+            }
+        }
+
+        /** Ends an inference. */
+        public void release() {
+            synchronized (WorkspacePool.this) {
+                pages.ifPresent(own -> own.taken = false);
+            }
         }
 
         /** Ends the residence, after the workspace was freed. A second call does nothing. */
         @Override
         public void close() {
-            lock.lock();
-            try {
-                leave(this);
-            } finally {
-                lock.unlock();
+            synchronized (WorkspacePool.this) {
+                leave();
             }
         }
-    }
 
-    /** The use of pages for one inference. */
-    public final class Turn implements AutoCloseable {
-
-        private final Optional<Pages> pages;
-
-        private Turn(Optional<Pages> pages) {
-            this.pages = pages;
+        /** Switches to free or new pages; after many switches to its own memory. */
+        private void move() {
+            if (ownMoves >= FREE_MOVES + runs / RUNS_FOR_A_MOVE) {
+                lieOn(Optional.empty());
+            } else {
+                settle(all.stream().filter(each -> !each.taken).findFirst());
+            }
+            ownMoves++;
+            moves++;
         }
 
-        @Override
-        public void close() {
-            lock.lock();
-            try {
-                pages.ifPresent(used -> used.taken = false);
-                returned.signalAll();
-            } finally {
-                lock.unlock();
+        /** Moves to pages, new ones if none are given; to its own memory if there are none. */
+        private void settle(Optional<Pages> given) {
+            Optional<Pages> found = given.or(WorkspacePool.this::create);
+            boolean fits = found.isPresent() && grow(found.get(), bytes);
+            lieOn(fits ? found : Optional.empty());
+            if (!fits) {
+                found.ifPresent(WorkspacePool.this::shrink);
             }
         }
-    }
 
-    private Turn take(Resident resident) {
-        lock.lock();
-        try {
-            checkState(!resident.lost, "the pages of a workspace are lost");
-            resident.runs++;
-            while (resident.pages.isPresent() && resident.pages.get().taken) {
-                // It waits only if there is no memory for more pages.
-                if (!move(resident) && resident.pages.isPresent()) {
-                    returned.awaitUninterruptibly();
+        private void lieOn(Optional<Pages> next) {
+            lost = true;
+            boolean moved = false;
+            try {
+                moved = workspace.lieOn(next.isPresent() ? next.get().file : OWN);
+                lost = false;
+            } finally {
+                leave();
+                if (moved) {
+                    next.get().residents.add(this);
+                    pages = next;
                 }
+                next.ifPresent(WorkspacePool.this::shrink);
             }
-            resident.pages.ifPresent(own -> own.taken = true);
-            return new Turn(resident.pages);
-        } finally {
-            lock.unlock();
         }
-    }
 
-    /** Switches to free or new pages. A resident that has switched often gets its own pages. */
-    private boolean move(Resident resident) {
-        boolean often = resident.ownMoves >= FREE_MOVES + resident.runs / RUNS_FOR_A_MOVE;
-        Optional<Pages> free =
-                all.stream().filter(p -> !p.taken && !p.reserved && !often).findFirst();
-        if (!settle(resident, free)) {
-            return false;
-        }
-        resident.ownMoves++;
-        moves++;
-        resident.pages.ifPresent(pages -> pages.reserved = often);
-        return true;
-    }
-
-    /**
-     * Moves a resident to pages, new ones if none are given.
-     *
-     * @return false if it stays on its previous pages for lack of memory, or has its own pages
-     */
-    private boolean settle(Resident resident, Optional<Pages> given) {
-        Optional<Pages> found = given.or(this::create);
-        if (found.isEmpty()) {
-            return false;
-        }
-        Pages pages = found.get();
-        if (!grow(pages, resident.bytes)) {
-            shrink(pages);
-            return false;
-        }
-        resident.lost = true;
-        boolean moved = false;
-        try {
-            moved = resident.workspace.lieOn(pages.file);
-            resident.lost = false;
-        } finally {
-            leave(resident);
-            if (moved) {
-                pages.residents.add(resident);
-                resident.pages = found;
+        /** Leaves its pages. */
+        private void leave() {
+            Optional<Pages> left = pages;
+            pages = Optional.empty();
+            if (left.isPresent()) {
+                left.get().residents.remove(this);
+                shrink(left.get());
             }
-            shrink(pages);
         }
-        return moved;
     }
 
     private Optional<Pages> create() {
@@ -325,17 +272,6 @@ public final class WorkspacePool {
             pages.bytes = bytes;
         }
         return pages.bytes >= bytes;
-    }
-
-    /** Removes a resident from its pages. */
-    private void leave(Resident resident) {
-        Optional<Pages> left = resident.pages;
-        resident.pages = Optional.empty();
-        left.ifPresent(
-                pages -> {
-                    pages.residents.remove(resident);
-                    shrink(pages);
-                });
     }
 
     /** Releases pages that no resident needs. */

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.internal.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,17 +12,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.internal.runtime.WorkspacePool.Resident;
-import org.djlplan.memplan.internal.runtime.WorkspacePool.Turn;
-import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
-@SuppressWarnings("try")
 class WorkspacePoolTest {
 
     private static final long PAGE = 4096;
@@ -67,16 +59,10 @@ class WorkspacePoolTest {
         }
     }
 
-    private enum Trouble {
-        NONE,
-        OWN_PAGES,
-        LOST
-    }
-
     private final class FakeWorkspace implements WorkspacePool.Workspace {
         private final long bytes;
         private int file = -1;
-        private Trouble trouble = Trouble.NONE;
+        private boolean isLost;
 
         FakeWorkspace(long pages) {
             bytes = pages * PAGE;
@@ -90,14 +76,14 @@ class WorkspacePoolTest {
         @Override
         public boolean lieOn(int pages) {
             file = -1;
-            if (trouble == Trouble.LOST) {
+            if (isLost) {
                 throw new IllegalStateException("lost");
             }
-            if (trouble == Trouble.NONE) {
+            if (pages >= 0) {
                 assertTrue(memory.sizes.get(pages) >= bytes);
                 file = pages;
             }
-            return trouble == Trouble.NONE;
+            return file >= 0;
         }
     }
 
@@ -114,42 +100,34 @@ class WorkspacePoolTest {
     }
 
     @Test
-    void take_pagesAreTaken_goesOverToOthersAndStaysThere() {
+    void take_pagesAreTaken_movesToOthersAndStaysThere() {
         FakeWorkspace moving = new FakeWorkspace(2);
-        FakeWorkspace third = new FakeWorkspace(3);
         try (Resident one = join(new FakeWorkspace(1));
                 Resident other = join(moving)) {
             int before = moving.file;
-            try (Turn unused = one.take();
-                    Turn itsOwn = other.take()) {
-                assertNotEquals(before, moving.file);
-                // The workspace that stayed keeps no more pages than it needs.
-                assertEquals(3 * PAGE, memory.total());
-                assertEquals(2, pool.metric().taken());
-            }
+            one.take();
+            other.take();
             int now = moving.file;
-            try (Turn unused = one.take();
-                    Turn itsOwn = other.take()) {
-                assertEquals(now, moving.file);
-            }
-            assertEquals(1, pool.metric().moves());
+            assertNotEquals(before, now);
+            // The workspace that stayed keeps no more pages than it needs.
+            assertEquals(new WorkspaceMetric(2, 3 * PAGE, 2, 3 * PAGE, 2, 1), pool.metric());
+            other.release();
             // A third workspace finds the pages free that the second moved to.
-            try (Resident last = join(third);
-                    Turn unused = one.take();
-                    Turn itsOwn = last.take()) {
+            FakeWorkspace third = new FakeWorkspace(3);
+            try (Resident last = join(third)) {
+                last.take();
                 assertEquals(now, third.file);
-                assertEquals(4 * PAGE, memory.total());
+                last.release();
             }
+            one.release();
         }
     }
 
     @Test
-    void take_againAndAgainTaken_getsPagesForItself() {
-        List<FakeWorkspace> workspaces = new ArrayList<>();
+    void take_againAndAgainTaken_getsMemoryOfItsOwn() {
         List<Resident> residents = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
-            workspaces.add(new FakeWorkspace(i + 1));
-            residents.add(join(workspaces.get(i)));
+            residents.add(join(new FakeWorkspace(i + 1)));
         }
         long unshared = pool.metric().workspaceBytes();
         Random random = new Random(1);
@@ -157,69 +135,38 @@ class WorkspacePoolTest {
             Resident first = residents.get(random.nextInt(5));
             Resident second = residents.get(random.nextInt(5));
             if (first != second) {
-                try (Turn unused = first.take();
-                        Turn atOnce = second.take()) {
-                    assertEquals(2, pool.metric().taken());
-                }
+                first.take();
+                second.take();
+                first.release();
+                second.release();
                 assertTrue(pool.metric().bytes() <= unshared);
             }
         }
         assertTrue(pool.metric().moves() <= MANY / 16, pool.metric()::toString);
-        // Each workspace has its own pages by now, so it drives no other away.
-        long moves = pool.metric().moves();
-        residents.forEach(r -> r.take().close());
-        assertEquals(moves, pool.metric().moves());
         residents.forEach(Resident::close);
     }
 
     @Test
-    void take_noMemoryForOthers_waitsForItsTurn() throws Exception {
+    void take_noMemoryForOtherPages_getsMemoryOfItsOwn() {
         FakeWorkspace workspace = new FakeWorkspace(2);
         try (Resident one = join(new FakeWorkspace(2));
                 Resident other = join(workspace)) {
-            int file = workspace.file;
             memory.limitBytes = memory.total();
-            FutureTask<Void> waiting =
-                    new FutureTask<>(
-                            () -> {
-                                other.take().close();
-                                return null;
-                            });
-            Thread thread = new Thread(waiting);
-            try (Turn unused = one.take()) {
-                thread.start();
-                Await.until(() -> thread.getState() == Thread.State.WAITING);
-                assertFalse(waiting.isDone());
-            }
-            waiting.get(30, TimeUnit.SECONDS);
-            assertEquals(file, workspace.file);
-            assertEquals(0, pool.metric().moves());
+            one.take();
+            other.take();
+            assertEquals(-1, workspace.file);
+            assertEquals(new WorkspaceMetric(1, 2 * PAGE, 1, 2 * PAGE, 1, 1), pool.metric());
+            one.release();
+            other.release();
         }
     }
 
     @Test
-    void join_noPages_leavesTheWorkspaceAlone() {
+    void join_noPages_hasMemoryOfItsOwn() {
         memory.limitBytes = 0;
         assertEquals(Optional.empty(), pool.join(new FakeWorkspace(1)));
         memory.limitBytes = PAGE;
         assertEquals(Optional.empty(), pool.join(new FakeWorkspace(2)));
-        FakeWorkspace refused = new FakeWorkspace(1);
-        refused.trouble = Trouble.OWN_PAGES;
-        assertEquals(Optional.empty(), pool.join(refused));
-    }
-
-    @Test
-    void take_movedToOwnPages_neverWaits() {
-        FakeWorkspace workspace = new FakeWorkspace(2);
-        try (Resident one = join(new FakeWorkspace(1));
-                Resident other = join(workspace)) {
-            workspace.trouble = Trouble.OWN_PAGES;
-            try (Turn unused = one.take();
-                    Turn alone = other.take();
-                    Turn again = other.take()) {
-                assertEquals(new WorkspaceMetric(1, PAGE, 1, PAGE, 1, 0), pool.metric());
-            }
-        }
     }
 
     @Test
@@ -227,12 +174,11 @@ class WorkspacePoolTest {
         FakeWorkspace workspace = new FakeWorkspace(2);
         try (Resident one = join(new FakeWorkspace(1));
                 Resident other = join(workspace)) {
-            workspace.trouble = Trouble.LOST;
-            try (Turn unused = one.take()) {
-                assertThrows(IllegalStateException.class, other::take);
-            }
+            workspace.isLost = true;
+            one.take();
             assertThrows(IllegalStateException.class, other::take);
-            one.take().close();
+            assertThrows(IllegalStateException.class, other::take);
+            one.release();
         }
     }
 }

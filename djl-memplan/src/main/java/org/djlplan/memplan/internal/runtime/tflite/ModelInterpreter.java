@@ -321,14 +321,15 @@ public final class ModelInterpreter implements AutoCloseable {
     }
 
     /**
-     * Lets the engine predict, once its delegate's workspace has its turn on shared pages.
+     * Lets the engine predict, while its delegate's workspace has its pages to itself.
      *
      * @param arena empty for the engine's own memory
      * @return whether the plan still fitted
      */
     private boolean invoke(Optional<Arena> arena) {
-        Optional<WorkspacePool.Turn> turn =
-                workspace.isPresent() ? Optional.of(workspace.get().take()) : Optional.empty();
+        if (workspace.isPresent()) {
+            workspace.get().take();
+        }
         try {
             long start = System.nanoTime();
             boolean ranBefore = ran;
@@ -343,8 +344,8 @@ public final class ModelInterpreter implements AutoCloseable {
             lastNanos = System.nanoTime() - start;
             return fitted;
         } finally {
-            if (turn.isPresent()) {
-                turn.get().close();
+            if (workspace.isPresent()) {
+                workspace.get().release();
             }
         }
     }
