@@ -9,7 +9,6 @@ import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
-import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.internal.thread.Pause;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 
@@ -40,7 +39,8 @@ public final class ArenaPool {
     static final int ALONE = 64;
 
     private final Arena.Memory memory;
-    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by this.
 
     /** The last used arena comes first, so that of equal arenas always the same one is used. */
     private final List<Arena> idle = new ArrayList<>();
@@ -71,17 +71,12 @@ public final class ArenaPool {
     }
 
     /** Returns the current figures. */
-    public ArenaMetric metric() {
-        lock.lock();
-        try {
-            long bytes = 0;
-            for (Arena arena : Iterables.concat(idle, leased)) {
-                bytes += arena.bytes();
-            }
-            return new ArenaMetric(idle.size() + leased.size(), bytes, leased.size());
-        } finally {
-            lock.unlock();
+    public synchronized ArenaMetric metric() {
+        long bytes = 0;
+        for (Arena arena : Iterables.concat(idle, leased)) {
+            bytes += arena.bytes();
         }
+        return new ArenaMetric(idle.size() + leased.size(), bytes, leased.size());
     }
 
     /** Announces a user of arenas of {@code bytes}, until {@link Need#close()}. */
@@ -90,13 +85,8 @@ public final class ArenaPool {
         return new Need(Math.max(bytes, ANY + 1), Keeping.LONG);
     }
 
-    /** Announces a user of arenas whose size is unknown, until {@link Need#close()}. */
-    public Need announceAny() {
-        return announceAny(Keeping.LONG);
-    }
-
     /**
-     * Does the same.
+     * Announces a user of arenas whose size is unknown, until {@link Need#close()}.
      *
      * @param keeping of the memory that its inferences use
      */
@@ -114,11 +104,8 @@ public final class ArenaPool {
         private Need(long bytes, Keeping keeping) {
             this.bytes = bytes;
             this.keeping = keeping;
-            lock.lock();
-            try {
+            synchronized (ArenaPool.this) {
                 needs.merge(bytes, 1, Integer::sum);
-            } finally {
-                lock.unlock();
             }
         }
 
@@ -130,21 +117,15 @@ public final class ArenaPool {
          * @throws NoArenaException if there is no memory for one
          */
         public Lease lease(long wantedBytes) {
-            Lease lease;
-            lock.lock();
+            Optional<Lease> lease = tryLease(wantedBytes);
+            checkState(lease.isPresent(), "the need of an arena is over");
             try {
-                checkState(!closed, "the need of an arena is over");
-                lease = take(this, wantedBytes);
-            } finally {
-                lock.unlock();
-            }
-            try {
-                lease.arena().map(wantedBytes);
+                lease.get().arena().map(wantedBytes);
             } catch (RuntimeException | Error e) {
-                lease.close(0);
+                lease.get().close(0);
                 throw e;
             }
-            return lease;
+            return lease.get();
         }
 
         /**
@@ -154,11 +135,15 @@ public final class ArenaPool {
          * @throws NoArenaException if there is no memory for one
          */
         public Optional<Lease> tryLease() {
-            lock.lock();
-            try {
-                return closed ? Optional.empty() : Optional.of(take(this, bytes));
-            } finally {
-                lock.unlock();
+            return tryLease(bytes);
+        }
+
+        private Optional<Lease> tryLease(long wantedBytes) {
+            synchronized (ArenaPool.this) {
+                return closed
+                        ? Optional.empty()
+                        : Optional.of(
+                                lend(this, takeIdle(wantedBytes, wantedBytes == ANY), wantedBytes));
             }
         }
 
@@ -171,16 +156,13 @@ public final class ArenaPool {
          * @throws NoArenaException if there is no memory for one
          */
         public Optional<Lease> tryLeaseAlone(long atLeastBytes) {
-            lock.lock();
-            try {
+            synchronized (ArenaPool.this) {
                 if (closed || !leased.isEmpty() || sinceOverlap < ALONE) {
                     return Optional.empty();
                 }
                 Arena arena = takeIdle(atLeastBytes, false);
                 arena.mayHoldArrays();
                 return Optional.of(lend(this, arena, bytes));
-            } finally {
-                lock.unlock();
             }
         }
 
@@ -191,16 +173,13 @@ public final class ArenaPool {
 
         @Override
         public void close() {
-            lock.lock();
-            try {
+            synchronized (ArenaPool.this) {
                 if (closed) {
                     return;
                 }
                 closed = true;
                 needs.computeIfPresent(bytes, (size, users) -> users == 1 ? null : users - 1);
-                if (bytes > neededBytes()) {
-                    leased.forEach(arena -> arena.setOutdated(true));
-                } else if (bytes > ANY) {
+                if (bytes > ANY && bytes <= neededBytes()) {
                     return;
                 }
                 if (needs.isEmpty()) {
@@ -208,10 +187,8 @@ public final class ArenaPool {
                     longPause.cancel();
                     freeIdle();
                 }
-            } finally {
-                lock.unlock();
             }
-            trimIdle();
+            trimAll();
         }
     }
 
@@ -247,15 +224,12 @@ public final class ArenaPool {
          */
         public void close(long reachedBytes) {
             boolean shrunk;
-            lock.lock();
-            try {
+            synchronized (ArenaPool.this) {
                 shrunk = giveBack(reachedBytes);
                 if (need.bytes == ANY && !needs.isEmpty()) {
                     shortPause.await();
                     longPause.await();
                 }
-            } finally {
-                lock.unlock();
             }
             if (shrunk) {
                 arena.trimLater();
@@ -267,14 +241,11 @@ public final class ArenaPool {
          * pool drops it, and it is freed with the last of these arrays.
          */
         public void abandon() {
-            lock.lock();
-            try {
+            synchronized (ArenaPool.this) {
                 if (!closed) {
                     end();
                     arena.free();
                 }
-            } finally {
-                lock.unlock();
             }
         }
 
@@ -301,10 +272,6 @@ public final class ArenaPool {
             }
             return keep.isPresent() && arena.shrink(Math.max(keep.getAsLong(), neededBytes()));
         }
-    }
-
-    private Lease take(Need need, long bytes) {
-        return lend(need, takeIdle(bytes, bytes == ANY), bytes);
     }
 
     private Lease lend(Need need, Arena arena, long bytes) {
@@ -379,25 +346,15 @@ public final class ArenaPool {
     }
 
     /**
-     * Returns the memory of idle arenas to the system, except for the largest known need; to be
-     * called when a need becomes known.
-     */
-    public void trimIdle() {
-        trimIdle(false);
-    }
-
-    /**
-     * Trims idle arenas now, and arenas in use when they are returned, because later inferences
-     * need much less.
+     * Returns memory to the system, except for the largest known need, because later inferences
+     * need much less: the memory of idle arenas now, and that of arenas in use when they are
+     * returned.
      */
     public void trimAll() {
-        lock.lock();
-        try {
+        synchronized (this) {
             leased.forEach(arena -> arena.setOutdated(true));
-        } finally {
-            lock.unlock();
         }
-        trimIdle();
+        trimIdle(false);
     }
 
     private long neededBytes() {
@@ -409,16 +366,13 @@ public final class ArenaPool {
      */
     private void trimIdle(boolean keepLast) {
         List<Arena> shrunk = new ArrayList<>();
-        lock.lock();
-        try {
+        synchronized (this) {
             for (Arena arena : idle) {
                 if (arena.shrink(
                         Math.max(neededBytes(), keepLast ? arena.lastReachedBytes() : 0))) {
                     shrunk.add(arena);
                 }
             }
-        } finally {
-            lock.unlock();
         }
         shrunk.forEach(Arena::trim);
     }
@@ -430,14 +384,7 @@ public final class ArenaPool {
      *     the same
      */
     void trimInPause(boolean keepLast) {
-        boolean used;
-        lock.lock();
-        try {
-            used = !leased.isEmpty();
-        } finally {
-            lock.unlock();
-        }
-        if (used) {
+        if (metric().leased() > 0) {
             (keepLast ? shortPause : longPause).await();
         } else {
             trimIdle(keepLast);
@@ -448,13 +395,8 @@ public final class ArenaPool {
      * Frees idle arenas, so that the caller can use their memory. They are created again when they
      * are needed.
      */
-    public void freeIdle() {
-        lock.lock();
-        try {
-            idle.forEach(Arena::free);
-            idle.clear();
-        } finally {
-            lock.unlock();
-        }
+    public synchronized void freeIdle() {
+        idle.forEach(Arena::free);
+        idle.clear();
     }
 }

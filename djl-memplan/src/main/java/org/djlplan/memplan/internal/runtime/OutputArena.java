@@ -33,13 +33,8 @@ public final class OutputArena {
         return SHARED;
     }
 
-    /** Registers a model until {@link Use#close()}; the first one creates the arena. */
-    public Use use() {
-        return use(Keeping.LONG);
-    }
-
     /**
-     * Does the same.
+     * Registers a model until {@link Use#close()}; the first one creates the arena.
      *
      * @param keeping of memory that the model's predictions do not use
      */

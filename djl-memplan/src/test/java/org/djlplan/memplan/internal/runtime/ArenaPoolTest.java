@@ -7,10 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.internal.runtime.ArenaPool.Lease;
 import org.djlplan.memplan.internal.runtime.ArenaPool.Need;
 import org.djlplan.memplan.testing.Await;
@@ -43,20 +39,6 @@ class ArenaPoolTest {
     }
 
     @Test
-    void freeIdle_memoryNeeded_keepsUsedAndRebuildsTheRest() {
-        try (Need need = pool.announce(SMALL)) {
-            Arena unused = use(need);
-            pool.freeIdle();
-            assertEquals(0, memory.liveCount());
-            Lease lease = need.tryLease().orElseThrow();
-            pool.freeIdle();
-            assertEquals(1, memory.liveCount());
-            lease.close();
-            assertEquals(1, pool.metric().arenas());
-        }
-    }
-
-    @Test
     void lease_severalIdle_givesTheSmallestThatIsLargeEnough() {
         try (Need small = pool.announce(SMALL);
                 Need middle = pool.announce(MIDDLE);
@@ -75,7 +57,7 @@ class ArenaPoolTest {
 
     @Test
     void lease_sizesThatAreKnownOnlyThen_useOneArena() throws Exception {
-        try (Need need = pool.announceAny()) {
+        try (Need need = pool.announceAny(Keeping.LONG)) {
             Arena arena = null;
             for (long bytes : List.of(SMALL, LARGE, MIDDLE, LARGE)) {
                 try (Lease lease = need.lease(bytes)) {
@@ -110,7 +92,7 @@ class ArenaPoolTest {
     /** Only predictions with verified places can avoid arrays of earlier predictions. */
     @Test
     void lease_arraysLieInTheArena_isNotLentToOthers() {
-        try (Need any = pool.announceAny();
+        try (Need any = pool.announceAny(Keeping.LONG);
                 Need fixed = pool.announce(SMALL)) {
             Arena arena = use(any);
             assertEquals(arena, use(fixed));
@@ -119,69 +101,6 @@ class ArenaPoolTest {
             assertFalse(arena.equals(other));
             assertEquals(other, use(fixed));
         }
-    }
-
-    @Test
-    void close_reachedLessForLong_givesTheRestBack() throws Exception {
-        long rare = 53L << 20;
-        try (Need any = pool.announceAny()) {
-            reach(any, rare);
-            for (int i = 0; i < 100 && memory.trims().isEmpty(); i++) {
-                reach(any, 2L << 20);
-            }
-            Await.until(() -> !memory.trims().isEmpty());
-            assertEquals(List.of(Arena.roundedBytes(2L << 20)), memory.trims());
-            assertEquals(Arena.roundedBytes(2L << 20), pool.metric().arenaBytes());
-            for (int i = 0; i < 100; i++) {
-                reach(any, (i % 2 + 1L) << 20);
-            }
-            assertEquals(1, memory.trims().size(), "what is used again is not given back");
-        }
-    }
-
-    /** A second arena would remain beside the first, as large as the first one was. */
-    @Test
-    void lease_placesWhileMemoryIsGivenBack_useTheSameArenaAndStopThat() throws Exception {
-        long rare = 40L << 20;
-        long often = 2L << 20;
-        long next = 30L << 20;
-        CountDownLatch begun = new CountDownLatch(1);
-        Semaphore slices = new Semaphore(0);
-        try (Need need = pool.announceAny()) {
-            Arena first = place(need, rare);
-            memory.slice(
-                    Arena.roundedBytes(rare),
-                    () -> {
-                        begun.countDown();
-                        slices.acquireUninterruptibly();
-                    });
-            for (int i = 0; i < 100 && begun.getCount() > 0; i++) {
-                assertEquals(first, place(need, often));
-                Await.until(() -> begun.getCount() == 0 || !isShrunk(often));
-            }
-            FutureTask<Arena> leasing = new FutureTask<>(() -> place(need, next));
-            Thread thread = new Thread(leasing);
-            thread.start();
-            for (int i = 1; i < 10 && !leasing.isDone(); i++) {
-                int slice = i;
-                Await.until(
-                        () ->
-                                leasing.isDone()
-                                        || (memory.trims().size() == slice
-                                                && thread.getState() == Thread.State.WAITING));
-                slices.release();
-            }
-            assertEquals(first, leasing.get(30, TimeUnit.SECONDS));
-            slices.release(100);
-            assertEquals(1, pool.metric().arenas());
-            assertEquals(Arena.roundedBytes(next), pool.metric().arenaBytes());
-            Await.until(() -> memory.trims().contains(Arena.roundedBytes(next)));
-            assertEquals(10, memory.trims().size(), "of 40 MiB, 10 are given back");
-        }
-    }
-
-    private boolean isShrunk(long bytes) {
-        return pool.metric().arenaBytes() == Arena.roundedBytes(bytes);
     }
 
     private static Arena place(Need need, long bytes) throws InterruptedException {
@@ -193,7 +112,7 @@ class ArenaPoolTest {
     @Test
     void lease_overlappedOnceAndNoMore_theOtherArenaGivesItsMemoryBack() throws Exception {
         long bytes = 8L << 20;
-        try (Need need = pool.announceAny()) {
+        try (Need need = pool.announceAny(Keeping.LONG)) {
             try (Lease one = need.lease(bytes);
                     Lease two = need.lease(bytes)) {
                 assertFalse(one.arena().equals(two.arena()));
@@ -223,12 +142,12 @@ class ArenaPoolTest {
     }
 
     @Test
-    void trimIdle_largestNeedIsKnown_keepsAsMuch() {
-        try (Need any = pool.announceAny();
+    void trimAll_largestNeedIsKnown_keepsAsMuch() {
+        try (Need any = pool.announceAny(Keeping.LONG);
                 Need known = pool.announce(SMALL)) {
             reach(known, SMALL);
             reach(any, LARGE);
-            pool.trimIdle();
+            pool.trimAll();
             assertEquals(List.of(Arena.roundedBytes(SMALL)), memory.trims());
             assertEquals(Arena.roundedBytes(SMALL), pool.metric().arenaBytes());
             assertEquals(1, pool.metric().arenas());
@@ -238,7 +157,7 @@ class ArenaPoolTest {
     /** Other predictions may write less than they reserve. */
     @Test
     void lease_bytes_areInMemoryForThoseWhoWriteAllOfThem() throws Exception {
-        try (Need any = pool.announceAny();
+        try (Need any = pool.announceAny(Keeping.LONG);
                 Need planned = pool.announce(MIDDLE)) {
             any.tryLeaseAlone(LARGE).orElseThrow().close();
             planned.tryLease().orElseThrow().close();
@@ -251,7 +170,7 @@ class ArenaPoolTest {
 
     @Test
     void trimAll_arenaInUse_trimsWhenItIsReturned() throws Exception {
-        try (Need any = pool.announceAny()) {
+        try (Need any = pool.announceAny(Keeping.LONG)) {
             Lease lease = any.lease(LARGE);
             Lease idle = any.lease(MIDDLE);
             idle.close();
@@ -274,7 +193,7 @@ class ArenaPoolTest {
 
     @Test
     void tryLeaseAlone_noOtherLease_doesNotShareTheArena() {
-        try (Need any = pool.announceAny()) {
+        try (Need any = pool.announceAny(Keeping.LONG)) {
             reach(any, 4L << 20);
             Lease alone = any.tryLeaseAlone(5L << 20).orElseThrow();
             assertTrue(alone.arena().bytes() >= 5L << 20);
@@ -288,7 +207,7 @@ class ArenaPoolTest {
 
     @Test
     void tryLeaseAlone_twoOverlappedOfLate_isEmpty() {
-        try (Need any = pool.announceAny()) {
+        try (Need any = pool.announceAny(Keeping.LONG)) {
             Lease first = leased(any);
             Lease second = leased(any);
             first.close();

@@ -15,9 +15,6 @@ public final class FakeArenas implements Arena.Memory {
     /** The largest size of an arena in bytes. */
     static final long MOST = 1L << 30;
 
-    /** The bytes that are returned at a time from arenas that are {@link #slice}d. */
-    static final long SLICE = 1L << 20;
-
     private static final long FIRST_ADDRESS = 1L << 46;
 
     private final AtomicLong next = new AtomicLong(FIRST_ADDRESS);
@@ -26,8 +23,6 @@ public final class FakeArenas implements Arena.Memory {
     private final List<Long> maps = new CopyOnWriteArrayList<>();
     private volatile boolean exhausted;
     private volatile boolean inUse;
-    private volatile long sliced;
-    private volatile Runnable whileTrimming = () -> {};
 
     /** Returns a pool of such arenas. */
     public ArenaPool pool() {
@@ -42,16 +37,6 @@ public final class FakeArenas implements Arena.Memory {
     /** Sets whether arrays of earlier predictions lie in each arena. */
     void setInUse(boolean used) {
         inUse = used;
-    }
-
-    /**
-     * Makes arenas return memory in slices, from an offset down, instead of at once.
-     *
-     * @param whileSlice runs during each slice
-     */
-    void slice(long from, Runnable whileSlice) {
-        sliced = from;
-        whileTrimming = whileSlice;
     }
 
     /** Returns the sizes that arenas were trimmed to, in order. */
@@ -101,13 +86,11 @@ public final class FakeArenas implements Arena.Memory {
 
     @Override
     public long trim(Pointer arena, long keep, long below) {
-        long slice = Math.max(keep, Math.min(below, sliced) - SLICE);
         if (below <= keep) {
             return -1;
         }
-        trims.add(slice);
-        whileTrimming.run();
-        return slice;
+        trims.add(keep);
+        return keep;
     }
 
     @Override

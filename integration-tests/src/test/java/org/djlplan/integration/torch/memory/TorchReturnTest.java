@@ -14,6 +14,7 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.integration.torch.TorchTests;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.Keeping;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
@@ -68,7 +69,7 @@ class TorchReturnTest implements TorchTests {
 
     /** Plans are followed only if recent predictions, even of other tests, did not overlap. */
     private static void forgetOverlaps() {
-        try (ArenaPool.Need need = ArenaPool.shared().announceAny()) {
+        try (ArenaPool.Need need = ArenaPool.shared().announceAny(Keeping.LONG)) {
             for (int i = 0; i < 64; i++) {
                 need.tryLease().orElseThrow().close();
             }

@@ -10,6 +10,7 @@ import java.util.TreeSet;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.Keeping;
 import org.djlplan.memplan.internal.runtime.RecentMap;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
@@ -256,7 +257,9 @@ public final class InterpreterFactory {
         return Optional.of(
                 shapes == shapesInFile
                         ? arenas.announce(bytes)
-                        : interpreter.growingNeed().orElseGet(arenas::announceAny));
+                        : interpreter
+                                .growingNeed()
+                                .orElseGet(() -> arenas.announceAny(Keeping.LONG)));
     }
 
     /**

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
+import org.djlplan.memplan.internal.runtime.Keeping;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.RunCounters;
@@ -48,7 +49,7 @@ final class TorchArenas implements AutoCloseable {
         this.pool = pool;
         this.empty = empty;
         this.trouble = trouble;
-        need = pool.announceAny();
+        need = pool.announceAny(Keeping.LONG);
         escapes =
                 TorchNative.djlplan_escapes_create(
                         outputs.map(OutputArena.Use::address).orElse(null));
@@ -87,7 +88,7 @@ final class TorchArenas implements AutoCloseable {
                 need.tryLease(),
                 empty,
                 (run, failed) -> run.finish(),
-                pool::trimIdle,
+                pool::trimAll,
                 online(false));
     }
 

@@ -11,6 +11,7 @@ import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.InputSizes;
+import org.djlplan.memplan.internal.runtime.Keeping;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.NeededMemory;
 import org.djlplan.memplan.internal.runtime.NoArenaException;
@@ -78,7 +79,8 @@ public final class TorchMemory implements AutoCloseable {
                     weights.isPresent()
                             ? newArenas(Optional.empty(), new ArenaPool())
                             : newArenas(
-                                    Optional.of(OutputArena.shared().use()), ArenaPool.shared());
+                                    Optional.of(OutputArena.shared().use(Keeping.LONG)),
+                                    ArenaPool.shared());
         } catch (RuntimeException | Error e) {
             passes.close();
             throw e;
