@@ -92,8 +92,7 @@ final class BudgetedWeights {
         private final WeightFile file;
         private final AtomicBoolean ended = new AtomicBoolean();
 
-        /** Empty if no thread could be started. */
-        private final Optional<Future<?>> limit;
+        private final Future<?> limit;
 
         /** Begins to load this thread's weights into a file. */
         Expected(WeightFile file, Duration longest) throws IOException {
@@ -219,7 +218,7 @@ final class BudgetedWeights {
         if (!expected.end()) {
             return Optional.empty();
         }
-        expected.limit.ifPresent(limit -> limit.cancel(false));
+        boolean unused = expected.limit.cancel(false);
         WeightFile file = expected.file;
         try {
             file.endLoad();

@@ -188,8 +188,8 @@ final class ExpectedSession {
         try {
             Map<String, EngineProvider> providers = providers();
             EngineProvider present = providers.get(ONNX_RUNTIME);
-            if (EXPECTED.isEmpty() && !Later.run(LOOK_EVERY, ExpectedSession::look)) {
-                return;
+            if (EXPECTED.isEmpty()) {
+                Later.run(LOOK_EVERY, ExpectedSession::look);
             }
             if (!(present instanceof NoticingProvider)) {
                 providers.put(ONNX_RUNTIME, new NoticingProvider(present));
@@ -218,9 +218,8 @@ final class ExpectedSession {
                                 !LoadCall.in(each.getKey().getStackTrace())
                                         .equals(Optional.of(each.getValue())));
         restoreIfIdle();
-        if (!EXPECTED.isEmpty() && !Later.run(LOOK_EVERY, ExpectedSession::look)) {
-            EXPECTED.clear();
-            restoreIfIdle();
+        if (!EXPECTED.isEmpty()) {
+            Later.run(LOOK_EVERY, ExpectedSession::look);
         }
     }
 

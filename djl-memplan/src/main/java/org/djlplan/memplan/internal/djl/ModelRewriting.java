@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.Future;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.internal.machine.Machine;
@@ -219,8 +220,8 @@ final class ModelRewriting implements AutoCloseable {
 
     private synchronized void chooseLater() {
         if (samples) {
-            Later.schedule(ENOUGH_TIME, () -> inBackground(this::choose))
-                    .ifPresent(scheduled -> end = () -> scheduled.cancel(false));
+            Future<?> scheduled = Later.schedule(ENOUGH_TIME, () -> inBackground(this::choose));
+            end = () -> scheduled.cancel(false);
         }
     }
 

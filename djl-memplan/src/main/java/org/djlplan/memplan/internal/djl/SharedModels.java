@@ -300,22 +300,23 @@ public final class SharedModels {
                 count--;
                 lastNanos = System.nanoTime();
                 ZooModel<?, ?> unused = model.get();
-                if (count == 0 && (unused == null || !closeLater(unused))) {
+                if (count > 0) {
+                    return;
+                }
+                if (unused == null) {
                     close();
                     of.endIfUnused();
+                } else {
+                    closeLater(unused);
                 }
             }
         }
 
-        /**
-         * Keeps an unused model for another user for the grace period; returns false if it cannot
-         * be closed later.
-         */
-        private boolean closeLater(ZooModel<?, ?> unused) {
+        /** Keeps an unused model for another user for the grace period. */
+        private void closeLater(ZooModel<?, ?> unused) {
             kept = unused;
             WeakReference<Users> these = new WeakReference<>(this);
-            return Later.run(
-                    grace, () -> Optional.ofNullable(these.get()).ifPresent(Users::beginToClose));
+            Later.run(grace, () -> Optional.ofNullable(these.get()).ifPresent(Users::beginToClose));
         }
 
         /** Closes on a thread of its own, because it may wait for a load and for predictions. */

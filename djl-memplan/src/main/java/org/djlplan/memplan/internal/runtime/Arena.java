@@ -348,11 +348,9 @@ public final class Arena {
         }
     }
 
-    /** Trims in the background, or here if that is not possible. */
+    /** Trims in the background. */
     void trimLater() {
-        if (!Later.run(Duration.ZERO, this::trim)) {
-            trim();
-        }
+        Later.run(Duration.ZERO, this::trim);
     }
 
     /** Frees it, as soon as nothing in it is in use. */

@@ -42,9 +42,7 @@ public final class HeapTrimmer {
     }
 
     private void schedule() {
-        if (!Later.run(min(interval, LOOK), this::look)) {
-            pending.set(false);
-        }
+        Later.run(min(interval, LOOK), this::look);
     }
 
     private void look() {

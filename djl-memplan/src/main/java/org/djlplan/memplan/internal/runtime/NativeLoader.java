@@ -131,7 +131,8 @@ public final class NativeLoader {
         static synchronized void released() {
             uses--;
             if (uses == 0 && !pending && !BOUND.isEmpty()) {
-                pending = Later.run(IDLE, Bindings::unbind);
+                pending = true;
+                Later.run(IDLE, Bindings::unbind);
             }
         }
 

@@ -70,8 +70,7 @@ public final class Settling implements AutoCloseable {
         cancel();
         for (int i = 0; i < TIMES && !closed; i++) {
             Runnable release = i == 0 ? releasePages : () -> {};
-            Later.schedule(first.multipliedBy((2L << i) - 1), () -> settle(release))
-                    .ifPresent(next::add);
+            next.add(Later.schedule(first.multipliedBy((2L << i) - 1), () -> settle(release)));
         }
     }
 

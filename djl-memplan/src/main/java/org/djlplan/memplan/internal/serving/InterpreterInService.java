@@ -167,7 +167,7 @@ final class InterpreterInService {
      * Trims the heap later, because Java's compilers have freed memory that the C library keeps.
      */
     static void trimLater() {
-        boolean unused = Later.run(SETTLED, ProcessMemory::trim);
+        Later.run(SETTLED, ProcessMemory::trim);
     }
 
     /** Releases the arena after a while without another call. */

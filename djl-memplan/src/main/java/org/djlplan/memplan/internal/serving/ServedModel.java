@@ -1,5 +1,7 @@
 package org.djlplan.memplan.internal.serving;
 
+import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -213,9 +215,7 @@ public final class ServedModel implements TfLiteModel {
 
     /** Does nothing if the model is closed. If the work fails, a warning says so. */
     private void visit(Visit work) {
-        try {
-            pool.enter();
-        } catch (IllegalStateException e) {
+        if (!pool.enter()) {
             return;
         }
         try {
@@ -395,22 +395,23 @@ public final class ServedModel implements TfLiteModel {
 
     @Override
     public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
-        pool.requireOpen();
-        if (!model.intact()) {
-            // Nor is it when another thread closed it just now.
-            pool.requireOpen();
-            throw new IllegalStateException(
-                    model.file()
-                            + " was changed in place after it was loaded: load the model again");
+        checkState(pool.begin(), "the model is closed");
+        try {
+            checkState(
+                    model.intact(),
+                    "%s was changed in place after it was loaded: load the model again",
+                    model.file());
+            List<List<Integer>> effective =
+                    InputShapes.effective(
+                            described.inputs(),
+                            factory.shapesInFile(),
+                            model.inputSignatures(),
+                            values,
+                            shapes);
+            return runs.atGate(effective, () -> predict(effective, values));
+        } finally {
+            pool.end();
         }
-        List<List<Integer>> effective =
-                InputShapes.effective(
-                        described.inputs(),
-                        factory.shapesInFile(),
-                        model.inputSignatures(),
-                        values,
-                        shapes);
-        return runs.atGate(effective, () -> predict(effective, values));
     }
 
     private List<OutputTensor> predict(List<List<Integer>> effective, List<ByteBuffer> values) {
@@ -464,7 +465,6 @@ public final class ServedModel implements TfLiteModel {
             if (!mayBeRefused && !candidates.mayBeRefused(shapes, gear.candidate())) {
                 throw e;
             }
-            pool.requireOpen();
             candidates.otherShapes().refuse(shapes, UnplannableException.reason(e));
             return Optional.empty();
         } finally {
@@ -605,7 +605,7 @@ public final class ServedModel implements TfLiteModel {
         return settled;
     }
 
-    /** Frees everything: idle interpreters at once, others when their prediction ends. */
+    /** Frees everything after the last prediction that has begun. */
     @Override
     public void close() {
         delegation.ifPresent(ServedDelegation::close);

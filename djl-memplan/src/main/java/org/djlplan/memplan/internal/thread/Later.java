@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.thread;
 
 import java.time.Duration;
-import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -30,26 +30,22 @@ public final class Later {
         return executor;
     }
 
-    /**
-     * Runs short work after a while.
-     *
-     * @return whether it will be done; false if no thread can be started
-     */
-    public static boolean run(Duration after, Runnable work) {
-        return schedule(after, work).isPresent();
+    /** Runs short work after a while. */
+    public static void run(Duration after, Runnable work) {
+        Future<?> unused = schedule(after, work);
     }
 
     /**
-     * Runs short work after a while, unless it is cancelled before.
-     *
-     * @return empty if no thread can be started
+     * Runs short work after a while, unless it is cancelled before. If no thread can be started
+     * now, the work cannot be cancelled, and runs with the next work that has a thread.
      */
-    public static Optional<Future<?>> schedule(Duration after, Runnable work) {
+    public static Future<?> schedule(Duration after, Runnable work) {
         try {
-            return Optional.of(THREAD.schedule(work, after.toNanos(), TimeUnit.NANOSECONDS));
+            return THREAD.schedule(work, after.toNanos(), TimeUnit.NANOSECONDS);
         } catch (OutOfMemoryError e) {
+            // The executor has queued it.
             logger.debug("no thread can be started", e);
-            return Optional.empty();
+            return CompletableFuture.completedFuture(null);
         }
     }
 

@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.thread;
 
 import java.time.Duration;
-import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -21,7 +21,7 @@ public final class Pause {
     private final Runnable action;
     private final AtomicBoolean awaited = new AtomicBoolean();
     private volatile long lastUseNanos;
-    private volatile Optional<Future<?>> check = Optional.empty();
+    private volatile Future<?> check = CompletableFuture.completedFuture(null);
 
     /**
      * @param action short work that runs once after the last use
@@ -31,10 +31,7 @@ public final class Pause {
         this.action = action;
     }
 
-    /**
-     * Notes a use of the resource, and requests the action for the next pause. Does nothing if no
-     * thread can be started.
-     */
+    /** Notes a use of the resource, and requests the action for the next pause. */
     public void await() {
         lastUseNanos = System.nanoTime();
         awaitFor(nanos);
@@ -43,15 +40,12 @@ public final class Pause {
     private void awaitFor(long leftNanos) {
         if (!awaited.get() && awaited.compareAndSet(false, true)) {
             check = Later.schedule(Duration.ofNanos(leftNanos), this::check);
-            if (check.isEmpty()) {
-                awaited.set(false);
-            }
         }
     }
 
     /** Withdraws the request, because it would retain the class loader of its code. */
     public void cancel() {
-        if (check.isPresent() && check.get().cancel(false)) {
+        if (check.cancel(false)) {
             awaited.set(false);
         }
     }

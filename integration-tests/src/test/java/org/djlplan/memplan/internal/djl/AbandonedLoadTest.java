@@ -55,7 +55,7 @@ class AbandonedLoadTest {
     /** Returns when earlier tasks of the thread have run. */
     private static void awaitLimit() throws Exception {
         CountDownLatch reached = new CountDownLatch(1);
-        assertTrue(Later.run(Duration.ZERO, reached::countDown));
+        Later.run(Duration.ZERO, reached::countDown);
         assertTrue(reached.await(30, TimeUnit.SECONDS));
     }
 

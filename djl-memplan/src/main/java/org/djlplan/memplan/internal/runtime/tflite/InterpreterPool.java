@@ -1,14 +1,14 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
-import static org.djlplan.thirdparty.guava.base.Preconditions.checkState;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.memplan.internal.runtime.Uses;
 import org.djlplan.memplan.internal.thread.Later;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -16,10 +16,10 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
 /**
  * The interpreters of one model, for all candidates that serve. Each interpreter is used by one
  * thread at a time. The pool never waits: the gate lets at most {@code limit} predictions of the
- * model pass at once. At most {@code limit} interpreters exist, plus one for each candidate beyond
- * the first, plus those that the pool is closing or preparing for other candidates. Idle
- * interpreters are closed after some time, except the model's last one. Idle interpreters for other
- * shapes than the file's are closed earlier if they hold much memory.
+ * model pass at once. The pool keeps at most {@code limit} interpreters, and one more for each
+ * candidate beyond the first. Idle interpreters are closed after some time, except the model's last
+ * one. Idle interpreters for other shapes than the file's are closed earlier if they hold much
+ * memory.
  */
 public final class InterpreterPool implements AutoCloseable {
 
@@ -67,25 +67,19 @@ public final class InterpreterPool implements AutoCloseable {
 
     private final int limit;
     private final Supply supply;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Uses uses = new Uses();
+    private final Runnable whenClosed;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** Calls of {@link #enter} without their {@link #leave}. */
+    private final AtomicInteger visits = new AtomicInteger();
+
+    // Guarded by this.
     private final IdleInterpreters idle;
     private final Set<ModelInterpreter> busy = new HashSet<>();
 
-    /** Number of interpreters that borrowers build, or allocate for other shapes. */
-    private int building;
-
-    /**
-     * Number of interpreters that are being closed, without the lock because that may take long.
-     */
-    private int closing;
-
-    /** Calls of {@link #enter} without their {@link #leave}. */
-    private int visits;
-
-    private boolean closed;
-
-    /** Called when the pool is closed and its last interpreter is gone; empty from then on. */
-    private Optional<Runnable> whenEmpty;
+    /** Number of interpreters that borrowers have, build, or allocate for other shapes. */
+    private int lent;
 
     private boolean sweepPending;
 
@@ -93,54 +87,91 @@ public final class InterpreterPool implements AutoCloseable {
      * @param limit how many interpreters are in use at once
      * @param idleAfter how long an unused one is kept
      * @param supply makes the interpreters
-     * @param whenEmpty called once, when the pool is closed and the last interpreter is gone
+     * @param whenClosed called once, when the pool is closed and the last interpreter is gone
      */
-    public InterpreterPool(int limit, Duration idleAfter, Supply supply, Runnable whenEmpty) {
+    public InterpreterPool(int limit, Duration idleAfter, Supply supply, Runnable whenClosed) {
         this.limit = limit;
         this.supply = supply;
+        this.whenClosed = whenClosed;
         idle = new IdleInterpreters(idleAfter);
-        this.whenEmpty = Optional.of(whenEmpty);
+    }
+
+    /** Begins a use, which the pool outlives; returns false, and begins none, if it is closed. */
+    public boolean begin() {
+        return uses.begin();
+    }
+
+    /** Ends what {@link #begin} began. */
+    public void end() {
+        uses.end();
+    }
+
+    /** Does the same as {@link #begin}, for a use that builds interpreters in the background. */
+    public boolean enter() {
+        boolean open = begin();
+        visits.addAndGet(open ? 1 : 0);
+        return open;
+    }
+
+    /** Ends what {@link #enter} began. */
+    public void leave() {
+        visits.decrementAndGet();
+        end();
+    }
+
+    /** Returns whether interpreters are built in the background. */
+    public boolean isVisited() {
+        return visits.get() > 0;
     }
 
     /**
      * Returns an interpreter for these shapes that is the caller's until {@link #giveBack}. Builds
-     * one, or allocates another one for these shapes, if necessary.
+     * one, or allocates another one for these shapes, if necessary. Only during a use.
      *
      * @param wanted a candidate that serves; if it no longer does, the result is for another one
      */
     public ModelInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
             throws UnplannableException {
-        List<ModelInterpreter> evicted = List.of();
-        Optional<ModelInterpreter> reshaped;
-        lock.lock();
-        try {
-            checkState(!closed, "the model is closed");
+        Optional<ModelInterpreter> evicted = Optional.empty();
+        Optional<ModelInterpreter> other;
+        synchronized (this) {
             Candidate candidate = supply.serving(shapes, wanted);
             Optional<ModelInterpreter> found = idle.take(shapes, candidate);
+            boolean room = idle.size() + lent < most();
+            lent++;
             if (found.isPresent()) {
                 busy.add(found.get());
                 idle.noteShapes(shapes, found.get().hasShapesInFile());
                 return found.get();
             }
-            boolean room = idle.size() + busy.size() + building + closing < most();
-            reshaped = idle.takeOther(shapes, candidate, room, supply);
-            if (reshaped.isEmpty() && !room && !idle.isEmpty()) {
-                evicted = List.of(idle.takeOldest());
-                closing++;
+            other = idle.takeOther(shapes, candidate, room, supply);
+            if (other.isEmpty() && !room && !idle.isEmpty()) {
+                evicted = Optional.of(idle.takeOldest());
             }
-            building++;
             idle.noteShapes(shapes, supply.isInFile(shapes));
+        }
+        boolean made = false;
+        try {
+            evicted.ifPresent(ModelInterpreter::close);
+            ModelInterpreter result =
+                    other.isPresent()
+                            ? reshaped(other.get(), shapes)
+                            : supply.build(shapes, wanted);
+            made = true;
+            synchronized (this) {
+                busy.add(result);
+            }
+            return result;
         } finally {
-            lock.unlock();
+            if (!made) {
+                synchronized (this) {
+                    lent--;
+                }
+            }
         }
-        if (reshaped.isEmpty()) {
-            return finish(evicted, () -> supply.build(shapes, wanted));
-        }
-        ModelInterpreter other = reshaped.get();
-        return finish(evicted, () -> reshape(other, shapes));
     }
 
-    private ModelInterpreter reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
+    private ModelInterpreter reshaped(ModelInterpreter interpreter, List<List<Integer>> shapes)
             throws UnplannableException {
         boolean fits = false;
         try {
@@ -163,128 +194,21 @@ public final class InterpreterPool implements AutoCloseable {
     }
 
     /**
-     * Does nothing while the pool is open.
-     *
-     * @throws IllegalStateException if it is closed
-     */
-    public void requireOpen() {
-        lock.lock();
-        try {
-            checkState(!closed, "the model is closed");
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * Keeps the pool, and with it the model, from ending until {@link #leave}, because an
-     * interpreter is built outside.
-     *
-     * @throws IllegalStateException if it is closed
-     */
-    public void enter() {
-        lock.lock();
-        try {
-            checkState(!closed, "the model is closed");
-            visits++;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Returns whether an interpreter is built outside. */
-    public boolean isVisited() {
-        lock.lock();
-        try {
-            return visits > 0;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    public void leave() {
-        lock.lock();
-        try {
-            visits--;
-            announceEmpty();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
      * Switches to other candidates between two predictions. Interpreters of candidates that no
-     * longer serve are closed: idle ones now, busy ones when they are given back.
+     * longer serve are closed: idle ones now, busy ones when they are given back. Only during a
+     * use.
      *
-     * @param change switches the supply; not called if the pool is closed
+     * @param change switches the supply
      * @param first an interpreter of a new candidate; empty if none was built in advance
      */
     public void switchTo(Runnable change, Optional<ModelInterpreter> first) {
         List<ModelInterpreter> gone;
-        lock.lock();
-        try {
-            if (closed) {
-                gone = first.isPresent() ? List.of(first.get()) : List.of();
-            } else {
-                change.run();
-                gone = idle.takeUnserved(supply);
-                if (first.isPresent()) {
-                    idle.addUnused(first.get());
-                }
-            }
-            closing += gone.size();
-        } finally {
-            lock.unlock();
+        synchronized (this) {
+            change.run();
+            gone = idle.takeUnserved(supply);
+            first.ifPresent(idle::addUnused);
         }
-        dispose(gone);
-    }
-
-    /**
-     * Closes interpreters that are counted as closing. The pool's end is announced even if closing
-     * fails.
-     */
-    private void dispose(List<ModelInterpreter> gone) {
-        if (gone.isEmpty()) {
-            return;
-        }
-        try {
-            for (ModelInterpreter each : gone) {
-                each.close();
-            }
-        } finally {
-            lock.lock();
-            try {
-                closing -= gone.size();
-                announceEmpty();
-            } finally {
-                lock.unlock();
-            }
-        }
-    }
-
-    private interface Work {
-        ModelInterpreter run() throws UnplannableException;
-    }
-
-    private ModelInterpreter finish(List<ModelInterpreter> evictedBefore, Work work)
-            throws UnplannableException {
-        ModelInterpreter built = null;
-        try {
-            dispose(evictedBefore);
-            built = work.run();
-            return built;
-        } finally {
-            lock.lock();
-            try {
-                building--;
-                if (built != null) {
-                    busy.add(built);
-                }
-                announceEmpty();
-            } finally {
-                lock.unlock();
-            }
-        }
+        gone.forEach(ModelInterpreter::close);
     }
 
     /** Takes an interpreter of {@link #borrow} back. */
@@ -298,29 +222,24 @@ public final class InterpreterPool implements AutoCloseable {
     }
 
     private void release(ModelInterpreter interpreter, boolean keep) {
-        List<ModelInterpreter> gone = List.of();
-        lock.lock();
-        try {
+        List<ModelInterpreter> gone = List.of(interpreter);
+        synchronized (this) {
             busy.remove(interpreter);
-            boolean room = idle.size() + busy.size() + building < most();
-            if (keep && room && !closed && supply.serves(interpreter)) {
+            lent--;
+            if (keep && idle.size() + lent < most() && supply.serves(interpreter)) {
                 idle.addUsed(interpreter);
                 gone = idle.takeLarge();
                 scheduleSweep();
-            } else {
-                gone = List.of(interpreter);
             }
-            closing += gone.size();
-        } finally {
-            lock.unlock();
         }
-        dispose(gone);
+        gone.forEach(ModelInterpreter::close);
     }
 
     /** Schedules closing of interpreters that stay idle, except the only one. */
     private void scheduleSweep() {
         if (!sweepPending && hasOthers()) {
-            sweepPending = Later.run(idle.kept(), this::sweep);
+            sweepPending = true;
+            Later.run(idle.kept(), this::sweep);
         }
     }
 
@@ -329,57 +248,51 @@ public final class InterpreterPool implements AutoCloseable {
     }
 
     private void sweep() {
-        List<ModelInterpreter> gone = new ArrayList<>();
-        lock.lock();
-        try {
-            sweepPending = false;
-            long now = System.nanoTime();
-            while (hasOthers() && idle.isOldestStale(now)) {
-                gone.add(idle.takeOldest());
+        if (uses.begin()) {
+            try {
+                takeStale().forEach(ModelInterpreter::close);
+            } finally {
+                uses.end();
             }
-            closing += gone.size();
-            scheduleSweep();
-        } finally {
-            lock.unlock();
         }
-        dispose(gone);
+    }
+
+    private synchronized List<ModelInterpreter> takeStale() {
+        List<ModelInterpreter> stale = new ArrayList<>();
+        sweepPending = false;
+        long now = System.nanoTime();
+        while (hasOthers() && idle.isOldestStale(now)) {
+            stale.add(idle.takeOldest());
+        }
+        scheduleSweep();
+        return stale;
     }
 
     /** Returns the interpreters that are idle or in use. */
-    public List<ModelInterpreter> interpreters() {
-        lock.lock();
-        try {
-            return ImmutableList.<ModelInterpreter>builder()
-                    .addAll(idle.interpreters())
-                    .addAll(busy)
-                    .build();
-        } finally {
-            lock.unlock();
-        }
+    public synchronized List<ModelInterpreter> interpreters() {
+        return ImmutableList.<ModelInterpreter>builder()
+                .addAll(idle.interpreters())
+                .addAll(busy)
+                .build();
     }
 
-    /** Closes idle interpreters now, and the others when they are given back. */
+    /** Lets no other use begin, and closes all interpreters after the last one. Idempotent. */
     @Override
     public void close() {
-        List<ModelInterpreter> gone;
-        lock.lock();
-        try {
-            closed = true;
-            gone = idle.takeAll();
-            closing += gone.size();
-            announceEmpty();
-        } finally {
-            lock.unlock();
+        if (!closed.getAndSet(true)) {
+            uses.close(this::closeAll);
         }
-        dispose(gone);
     }
 
-    private void announceEmpty() {
-        boolean empty = busy.isEmpty() && building == 0 && closing == 0 && visits == 0;
-        if (closed && empty && whenEmpty.isPresent()) {
-            Runnable end = whenEmpty.get();
-            whenEmpty = Optional.empty();
-            end.run();
+    private void closeAll() {
+        List<ModelInterpreter> all;
+        synchronized (this) {
+            all = idle.takeAll();
+        }
+        try {
+            all.forEach(ModelInterpreter::close);
+        } finally {
+            whenClosed.run();
         }
     }
 }

@@ -199,23 +199,18 @@ final class RecurringPlans implements AutoCloseable {
 
         private void planLater(AllocationTrace trace, long onlineBytes) {
             NativeLoader.Use use = NativeLoader.hold();
-            boolean accepted =
-                    Later.run(
-                            Duration.ZERO,
-                            () -> {
-                                try (use) {
-                                    plan(trace, onlineBytes);
-                                } catch (RuntimeException | VirtualMachineError e) {
-                                    logger.warn("{}: no plan: {}", model, e.toString());
-                                    drop();
-                                } finally {
-                                    setPending(false);
-                                }
-                            });
-            if (!accepted) {
-                use.close();
-                setPending(false);
-            }
+            Later.run(
+                    Duration.ZERO,
+                    () -> {
+                        try (use) {
+                            plan(trace, onlineBytes);
+                        } catch (RuntimeException | VirtualMachineError e) {
+                            logger.warn("{}: no plan: {}", model, e.toString());
+                            drop();
+                        } finally {
+                            setPending(false);
+                        }
+                    });
         }
 
         private void plan(AllocationTrace trace, long onlineBytes) {
