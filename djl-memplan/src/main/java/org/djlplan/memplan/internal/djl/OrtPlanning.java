@@ -315,7 +315,12 @@ final class OrtPlanning {
                         ? Gate.shared().lane(1, PoolReport.Cause.ARENAS)
                         : Gate.shared().lane();
         InferencePass placed =
-                WorkerForward.withoutSettings(checked, lane, memory.needed(), options.workers());
+                new WorkerForward(
+                        checked,
+                        lane,
+                        Optional.of(memory.needed()),
+                        () -> Gate.shared().places(options.workers().forThreads(-1)),
+                        false);
         String name = model.getName();
         Block planned =
                 BlockProxy.wrap(

@@ -311,19 +311,21 @@ final class PyTorchPlanning {
     private InferencePass atGate(InferencePass pass, TorchMemory memory, boolean known) {
         Gate gate = Gate.shared();
         return memory.streamsWeights()
-                ? WorkerForward.ofTorch(
+                ? new WorkerForward(
                         pass,
                         gate.lane(1, PoolReport.Cause.ARENAS),
                         Optional.empty(),
-                        gate::ownPlace)
-                : WorkerForward.ofTorch(
+                        gate::ownPlace,
+                        true)
+                : new WorkerForward(
                         pass,
                         gate.lane(),
                         known ? Optional.of(memory.needed()) : Optional.empty(),
                         () ->
                                 gate.places(
                                         options.workers()
-                                                .forThreads(TorchSettings.threadsBySetting())));
+                                                .forThreads(TorchSettings.threadsBySetting())),
+                        true);
     }
 
     private static boolean isImperative(Block block) {

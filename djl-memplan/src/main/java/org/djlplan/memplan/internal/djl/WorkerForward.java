@@ -7,7 +7,6 @@ import ai.djl.util.PairList;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
-import org.djlplan.memplan.internal.config.WorkerCount;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.gate.Places;
@@ -30,7 +29,12 @@ final class WorkerForward implements InferencePass {
     private final Supplier<Places> places;
     private final boolean hasSettings;
 
-    private WorkerForward(
+    /**
+     * @param needed the memory of predictions; empty if all count as large
+     * @param places called once, when the engine is loaded
+     * @param hasSettings whether the engine is libtorch, which has settings of each thread
+     */
+    WorkerForward(
             InferencePass inner,
             Lane lane,
             Optional<NeededMemory> needed,
@@ -39,34 +43,8 @@ final class WorkerForward implements InferencePass {
         this.inner = inner;
         this.lane = lane;
         this.needed = needed;
-        // The engine may not be loaded yet.
         this.places = Suppliers.memoize(places::get);
         this.hasSettings = hasSettings;
-    }
-
-    /**
-     * Returns a pass of a PyTorch model.
-     *
-     * @param needed the memory of predictions; empty if all count as large
-     * @param places called once, when the engine is loaded
-     */
-    static WorkerForward ofTorch(
-            InferencePass inner,
-            Lane lane,
-            Optional<NeededMemory> needed,
-            Supplier<Places> places) {
-        return new WorkerForward(inner, lane, needed, places, true);
-    }
-
-    /** Returns a pass for an engine without thread settings, whose number of threads is unknown. */
-    static WorkerForward withoutSettings(
-            InferencePass inner, Lane lane, NeededMemory needed, WorkerCount count) {
-        return new WorkerForward(
-                inner,
-                lane,
-                Optional.of(needed),
-                () -> Gate.shared().places(count.forThreads(-1)),
-                false);
     }
 
     @Override

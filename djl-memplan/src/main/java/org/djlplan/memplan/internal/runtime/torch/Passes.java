@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
-import org.djlplan.memplan.internal.thread.ExitHook;
+import org.djlplan.memplan.internal.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +24,7 @@ final class Passes {
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(1);
 
     private static int models;
-    private static Optional<ExitHook> hook = Optional.empty();
+    private static Optional<Thread> hook = Optional.empty();
 
     private Passes() {}
 
@@ -78,7 +78,8 @@ final class Passes {
 
     private static synchronized void opened() {
         if (hook.isEmpty()) {
-            hook = Optional.of(ExitHook.add(Passes::awaitNone));
+            hook = Optional.of(DaemonThreads.make(Passes::awaitNone, "djl-plan-exit"));
+            unlessEnding(() -> Runtime.getRuntime().addShutdownHook(hook.get()));
         }
         models++;
     }
@@ -87,11 +88,17 @@ final class Passes {
     private static synchronized void closed(Model model) {
         models -= model.closed ? 0 : 1;
         model.closed = true;
-        if (models == 0) {
-            if (hook.isPresent()) {
-                hook.get().close();
-            }
+        if (models == 0 && hook.isPresent()) {
+            unlessEnding(() -> Runtime.getRuntime().removeShutdownHook(hook.get()));
             hook = Optional.empty();
+        }
+    }
+
+    private static void unlessEnding(Runnable change) {
+        try {
+            change.run();
+        } catch (IllegalStateException e) {
+            logger.debug("The JVM is ending", e);
         }
     }
 
