@@ -1,6 +1,7 @@
 package org.djlplan.integration.delegation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
@@ -20,11 +21,14 @@ import org.djlplan.integration.nativecode.NativeProgram;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.Tolerance;
+import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.internal.store.Kept;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.NativeDelegate;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.collect.Iterables;
 import org.junit.jupiter.api.Test;
@@ -33,8 +37,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests delegates from libraries that implement TensorFlow Lite's external-delegate interface. Some
- * of them are faulty.
+ * Tests delegates of a user: a class, and libraries that implement TensorFlow Lite's
+ * external-delegate interface. Some of them are faulty.
  */
 class ExternalDelegateTest {
 
@@ -50,6 +54,33 @@ class ExternalDelegateTest {
         }
         // Delegates all additions by force: a choice that this test makes must work, too.
         assertSameWithAllAdditions(file, arguments);
+    }
+
+    /** A delegate that a class of the application makes. */
+    public static final class OfThisClass implements DelegateFactory {
+
+        @Override
+        public NativeDelegate create(int threads) {
+            return Delegates.named(Delegates.XNNPACK).create(threads);
+        }
+    }
+
+    @Test
+    void delegateOfAClass_isMeasuredInAProcessWithTheApplicationsClasses() throws Exception {
+        Path file = model();
+        Map<String, Object> arguments =
+                Map.of(
+                        "delegation.delegate",
+                        "class:" + OfThisClass.class.getName(),
+                        "delegation.profile",
+                        "blocking:3s");
+        try (ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
+            assertSame(file, model);
+            assertEquals(Origin.MEASURED, report(model).origin());
+        }
+        Kept<ProfileTable> kept =
+                Iterables.getOnlyElement(ProfileStore.list(file, folder.resolve("cache")));
+        assertFalse(kept.value().partitions().isEmpty());
     }
 
     /** The delegate takes nothing but additions. */
