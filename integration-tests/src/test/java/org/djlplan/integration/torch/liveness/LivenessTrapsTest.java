@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
@@ -82,6 +83,13 @@ class LivenessTrapsTest {
                     NDArray x = inputs.head();
                     NDArray y = x.mul(2).add(1);
                     return new NDList(x, y, y, y.mul(3).reshape(-1).get("1:5"));
+                },
+                (self, store, inputs) -> {
+                    // Arrays that only an index holds.
+                    NDArray x = inputs.head().mul(2);
+                    NDArray positive = x.get(new NDIndex().addBooleanIndex(x.gt(0)));
+                    NDArray rows = x.get(new NDIndex("{}", x.getManager().create(new long[] {1})));
+                    return new NDList(positive.mul(3).add(1), rows.mul(3).add(1));
                 },
                 (self, store, inputs) -> {
                     // An input that is changed in place, through a view.

@@ -14,6 +14,7 @@ import ai.djl.nn.LambdaBlock;
 import ai.djl.nn.ParallelBlock;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.training.ParameterStore;
+import ai.djl.translate.TranslateException;
 import ai.djl.util.NativeResource;
 import ai.djl.util.PairList;
 import java.nio.file.Path;
@@ -196,6 +197,90 @@ class UserBlocksTest {
         assertEquals(
                 BlockAnswers.stock(new CodeBlock(code), inputs()).outputs(),
                 BlockAnswers.planned(new CodeBlock(code), BlockAnswers.OP, inputs()).outputs());
+    }
+
+    /**
+     * Returns the inputs of several predictions.
+     *
+     * @param change is made to the block before the fourth one
+     */
+    private static List<BlockAnswers.Inputs> inputsWith(Runnable change) {
+        return IntStream.range(0, PREDICTIONS)
+                .<BlockAnswers.Inputs>mapToObj(
+                        call ->
+                                manager -> {
+                                    if (call == 3) {
+                                        change.run();
+                                    }
+                                    return new NDList(manager.full(new Shape(3), call + 1f));
+                                })
+                .toList();
+    }
+
+    /** From then on, the block needs an array longer than in the recorded pass. */
+    @Test
+    void op_switchThatTheApplicationSets_answersAsStock() throws Exception {
+        CodeBlock.Code code =
+                (self, store, inputs) -> {
+                    NDArray x = inputs.head().mul(2);
+                    NDArray y = x.add(1).mul(3).add(2);
+                    return new NDList(self.field.isPresent() ? y.add(x) : y);
+                };
+        CodeBlock stock = new CodeBlock(code);
+        CodeBlock planned = new CodeBlock(code);
+        BlockAnswers answers =
+                BlockAnswers.planned(
+                        planned, BlockAnswers.OP, inputsWith(() -> planned.field = Optional.of(1)));
+        assertEquals(
+                BlockAnswers.stock(stock, inputsWith(() -> stock.field = Optional.of(1))).outputs(),
+                answers.outputs());
+        assertEquals(Optional.empty(), answers.report().orElseThrow().unclosedReason());
+    }
+
+    /** The prediction that fails follows a recording with {@code op}: arrays were closed before. */
+    @ParameterizedTest
+    @ValueSource(strings = {"auto", "op"})
+    void predict_blockThatThrows_ranOnceAndThrowsTheSame(String liveness) {
+        RandomBlock.Calls.COUNT.set(0);
+        CodeBlock.Code code =
+                (self, store, inputs) -> {
+                    RandomBlock.Calls.COUNT.incrementAndGet();
+                    NDArray x = inputs.head().mul(2).add(1).mul(3);
+                    if (inputs.head().getFloat(0) > 3) {
+                        throw new UnsupportedOperationException("too large");
+                    }
+                    return new NDList(x.add(1));
+                };
+        TranslateException thrown =
+                assertThrows(
+                        TranslateException.class,
+                        () ->
+                                BlockAnswers.planned(
+                                        new CodeBlock(code), Map.of(LIVENESS, liveness), inputs()));
+        assertTrue(thrown.getCause() instanceof UnsupportedOperationException, thrown.toString());
+        assertEquals(4, RandomBlock.Calls.COUNT.get());
+    }
+
+    /** Returns the outputs of DJL's own block, which gets a user's block in the meantime. */
+    private static BlockAnswers growing(boolean plans, CodeBlock added) throws Exception {
+        SequentialBlock block =
+                new SequentialBlock().add(Activation.reluBlock()).add(Activation.reluBlock());
+        List<BlockAnswers.Inputs> inputs = inputsWith(() -> block.add(added));
+        return plans
+                ? BlockAnswers.planned(block, Map.of(), inputs)
+                : BlockAnswers.stock(block, inputs);
+    }
+
+    @Test
+    void auto_usersBlockAddedAfterLoading_runsOnceAndAnswersAsStock() throws Exception {
+        CodeBlock.Code code =
+                (self, store, inputs) -> new NDList(inputs.head().mul(++self.calls).add(1).mul(2));
+        CodeBlock added = new CodeBlock(code);
+        BlockAnswers planned = growing(true, added);
+        assertEquals(growing(false, new CodeBlock(code)).outputs(), planned.outputs());
+        assertEquals(PREDICTIONS - 3, added.calls);
+        String reason = planned.report().orElseThrow().unclosedReason().orElseThrow();
+        assertTrue(reason.startsWith(CodeBlock.class.getName() + " is not one of"), reason);
     }
 
     /** The cache is larger in each call than any hole that earlier caches left. */
