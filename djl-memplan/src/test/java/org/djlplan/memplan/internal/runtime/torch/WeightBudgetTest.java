@@ -7,14 +7,17 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.machine.MemoryRoom;
+import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.collect.Maps;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class WeightBudgetTest {
 
@@ -35,9 +38,16 @@ class WeightBudgetTest {
     }
 
     private WeightBudget budget(long bytes, boolean bestEffort) {
+        return budget(bytes, bestEffort, List.of("linear"));
+    }
+
+    /**
+     * @param linears names of weights as large as two pieces
+     */
+    private WeightBudget budget(long bytes, boolean bestEffort, List<String> linears) {
         WeightNames names =
                 new WeightNames(
-                        () -> Map.of("linear", 2 * PIECE),
+                        () -> Maps.toMap(linears, name -> 2 * PIECE - 1),
                         () -> List.of(new WeightFile.Block(PIECE, 2 * PIECE)));
         return new WeightBudget("model", bytes(bytes), bestEffort, other, PIECE, names);
     }
@@ -72,6 +82,24 @@ class WeightBudgetTest {
                         + " for the engine, 1.0 MB for weights that one operator uses at once, and"
                         + " 0 bytes for activations and outputs",
                 problem.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'', ''",
+        "a, ' (a)'",
+        "a b c, ' (a or b or c)'",
+        "a b c d, ' (a or b or c or one as large)'"
+    })
+    void check_kindIsKnown_namesItsLargestWeights(String linears, String named) {
+        List<String> names = Splitter.on(' ').omitEmptyStrings().splitToList(linears);
+        IllegalStateException problem =
+                assertThrows(
+                        IllegalStateException.class,
+                        () -> budget(ENGINE, false, names).check(learnt(), 0, 0));
+        String message = problem.getMessage();
+        assertTrue(
+                message.contains("weights that one operator uses at once" + named + ","), message);
     }
 
     @Test
