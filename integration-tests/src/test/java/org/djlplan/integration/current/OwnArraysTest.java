@@ -227,6 +227,44 @@ class OwnArraysTest {
     }
 
     @Test
+    void get_arraysOfIndices_areRows() {
+        NDArray rows = counted(3, 2);
+        NDArray places = manager.create(new int[] {2, 0});
+        assertComputed(
+                () ->
+                        assertValues(
+                                rows.get(new NDIndex("{}", places)), new Shape(2, 2), 4, 5, 0, 1));
+        NDArray columns = manager.create(new long[] {1, 1});
+        assertComputed(
+                () ->
+                        assertValues(
+                                rows.get(new NDIndex(":, {}", columns)),
+                                new Shape(3, 2),
+                                1,
+                                1,
+                                3,
+                                3,
+                                5,
+                                5));
+    }
+
+    @Test
+    void slices_endWhereTheArrayDoes() {
+        NDArray array = counted(3);
+        assertValues(array.get("1:9"), new Shape(2), 1, 2);
+        assertValues(array.get("-9:2"), new Shape(2), 0, 1);
+        assertValues(array.get("5:9"), new Shape(0));
+        assertThrows(IllegalArgumentException.class, () -> array.get("3"));
+    }
+
+    @Test
+    void largestOfNothing_isRefused() {
+        NDArray empty = manager.create(new Shape(0));
+        assertThrows(RuntimeException.class, empty::max);
+        assertThrows(RuntimeException.class, empty::argMax);
+    }
+
+    @Test
     void typesThatPyTorchDoesNotHave_areRefused() {
         NDArray array = counted(2).toType(DataType.INT16, false);
         assertThrows(UnsupportedOperationException.class, () -> array.add(1));
