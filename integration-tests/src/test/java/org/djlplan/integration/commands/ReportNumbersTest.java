@@ -142,7 +142,7 @@ class ReportNumbersTest extends ReportTests {
         List<JsonElement> points = budgets.getAsJsonArray("budgets").asList();
         JsonObject share = points.get(0).getAsJsonObject();
         long bytes = share.get("budgetBytes").getAsLong();
-        assertEquals(0.75 * stock, bytes, 1);
+        assertEquals(0.75 * stock, (double) bytes, 1);
         JsonObject warm = share.getAsJsonObject("warm");
         double ratio = warm.get("median").getAsDouble();
         assertTrue(warm.get("low").getAsDouble() <= ratio, share.toString());

@@ -166,7 +166,10 @@ final class ModelRewriting implements AutoCloseable {
                     try {
                         work.run();
                     } catch (RuntimeException | LinkageError e) {
-                        logger.warn("{} is not rewritten", name, e);
+                        // With the model, the application may have closed its class loader.
+                        if (!closed) {
+                            logger.warn("{} is not rewritten", name, e);
+                        }
                     }
                 };
         boolean unused = Later.start(guarded);
