@@ -17,13 +17,15 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Services with several models, stock and planned: a light model beside a large one, and alone; one
  * model with more and more callers; and models that one request needs together. {@code
- * -Ddjlplan.bench.seconds=N} measures each for so long.
+ * -Ddjlplan.bench.seconds=N} measures each for so long, {@code -Ddjlplan.bench.case=NAME} only
+ * pairs whose names begin so, such as {@code resnet50.pt x 8}.
  */
 @Tag("djl-current")
 @Tag("bench")
 class GateBench {
 
     private static final String SECONDS = System.getProperty("djlplan.bench.seconds", "6");
+    private static final int JVMS = Integer.getInteger("djlplan.bench.fresh", 1);
     private static final Path MODELS = Path.of("models").toAbsolutePath();
 
     /** Until Java's compilers are done, they compete with fast predictions for the cores. */
@@ -82,12 +84,21 @@ class GateBench {
         }
     }
 
+    private void printBeside(List<String> large, int callers, List<String> light, int jvms)
+            throws Exception {
+        print(fileName(large) + " x " + callers + ", " + fileName(light), jvms, 2, large, light);
+    }
+
+    private static Path fileName(List<String> model) {
+        return Path.of(model.get(0)).getFileName();
+    }
+
     @Test
     void printLightBesideLarge() throws Exception {
         for (int callers : new int[] {1, 8, 64}) {
             for (List<String> large : large(callers)) {
                 for (List<String> light : light()) {
-                    print("beside", 1, 2, large, light);
+                    printBeside(large, callers, light, JVMS);
                 }
             }
         }
@@ -97,7 +108,7 @@ class GateBench {
     @Test
     void printLightBesideTwo() throws Exception {
         for (List<String> light : light().subList(0, 2)) {
-            print("beside", 3, 2, large(2).get(0), light);
+            printBeside(large(2).get(0), 2, light, 3);
         }
     }
 
