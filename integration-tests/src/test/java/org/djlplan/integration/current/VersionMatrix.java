@@ -79,10 +79,13 @@ final class VersionMatrix {
         return path;
     }
 
-    /** Returns the folders of this module's classes. */
+    /** Returns the folders of this module's classes, and the jar of the tests if they have one. */
     private static List<String> ownTests() {
         return ChildJvm.ownClassPath().stream()
-                .filter(entry -> Files.isDirectory(Path.of(entry)))
+                .filter(
+                        entry ->
+                                Files.isDirectory(Path.of(entry))
+                                        || isNamed(entry, "integration-tests-"))
                 .toList();
     }
 
