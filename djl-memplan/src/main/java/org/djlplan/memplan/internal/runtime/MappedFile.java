@@ -28,11 +28,13 @@ public final class MappedFile implements AutoCloseable {
 
     private final Shared shared;
     private final NativeLoader.Use use;
+    private final boolean isAgain;
     private boolean closed;
 
-    private MappedFile(Shared shared, NativeLoader.Use use) {
+    private MappedFile(Shared shared, NativeLoader.Use use, boolean isAgain) {
         this.shared = shared;
         this.use = use;
+        this.isAgain = isAgain;
     }
 
     private static final class Shared {
@@ -66,7 +68,7 @@ public final class MappedFile implements AutoCloseable {
     public static MappedFile open(Path file) throws IOException, UnsupportedPlatformException {
         NativeLoader.Use use = NativeMemory.use();
         try {
-            return new MappedFile(share(file.toRealPath()), use);
+            return new MappedFile(share(file.toRealPath()), use, false);
         } catch (IOException | RuntimeException | Error e) {
             use.close();
             throw e;
@@ -74,7 +76,8 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Returns another user of this mapping, even if the file was replaced or deleted since.
+     * Returns another user of this mapping, even if the file was replaced or deleted since. When it
+     * is closed, the file's pages in memory are returned, as if it had mapped the file itself.
      *
      * @throws IOException if this is closed, or the file was changed in place
      */
@@ -86,7 +89,7 @@ public final class MappedFile implements AutoCloseable {
         synchronized (OPEN) {
             shared.users++;
         }
-        return new MappedFile(shared, another);
+        return new MappedFile(shared, another, true);
     }
 
     private static Shared share(Path path) throws IOException {
@@ -220,6 +223,8 @@ public final class MappedFile implements AutoCloseable {
                 OPEN.remove(shared.path, shared);
                 NativeMemory.djlplan_unmap(shared.mapping);
                 shared.mapping.close();
+            } else if (isAgain) {
+                NativeMemory.djlplan_mapping_release(shared.mapping);
             }
         }
         use.close();

@@ -11,7 +11,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.concurrent.locks.LockSupport;
+import org.djlplan.thirdparty.guava.collect.Iterators;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,6 +41,30 @@ class MappedFileTest {
         assertTrue(two.intact());
         assertEquals(ByteBuffer.wrap("hello".getBytes(StandardCharsets.UTF_8)), two.bytes());
         two.close();
+    }
+
+    @Test
+    void again_isReadAndClosed_keepsNoPagesInMemory() throws Exception {
+        Path file = Files.write(folder.resolve("file"), new byte[1 << 20]).toRealPath();
+        try (MappedFile held = MappedFile.open(file)) {
+            try (MappedFile reader = held.again()) {
+                assertEquals(0, reader.bytes().get(1 << 19));
+                assertTrue(residentKilobytes(file) > 0);
+            }
+            assertEquals(0, residentKilobytes(file));
+            assertEquals(0, held.bytes().get(1 << 19), "the pages are read again");
+        }
+    }
+
+    private static int residentKilobytes(Path file) throws IOException {
+        Iterator<String> lines = Files.readAllLines(Path.of("/proc/self/smaps")).iterator();
+        while (lines.hasNext()) {
+            if (lines.next().endsWith(file.toString())) {
+                String rss = Iterators.find(lines, line -> line.startsWith("Rss:"));
+                return Integer.parseInt(rss.replaceAll("\\D", ""));
+            }
+        }
+        throw new IOException(file + " is not mapped");
     }
 
     @Test
