@@ -15,7 +15,7 @@ final class Ticket<T> {
     private final Places large;
     private final Places whenCalm;
 
-    /** The places of which it has one from its beginning to its end. */
+    /** It has one of these places while it runs. */
     private Places taken = Places.NONE;
 
     /** Since when it waits, and for what; 0 if it began at once. */
@@ -26,9 +26,10 @@ final class Ticket<T> {
     /** 0 before it begins. */
     private long beganNanos;
 
-    /** Runs it on its caller's thread, or on a worker. Both are set before the ticket is queued. */
+    /** Runs it on its caller's thread; set before the ticket is queued, as is {@link #task}. */
     private Supplier<T> here;
 
+    /** Runs it on a worker. */
     private Supplier<T> task;
 
     /** Lets its caller continue. */
@@ -38,7 +39,7 @@ final class Ticket<T> {
     private Supplier<T> next;
 
     /**
-     * @param large the places of which it takes one
+     * @param large places, one of which it takes
      * @param whenCalm the same while its model is calm
      */
     Ticket(Lane lane, Places large, Places whenCalm) {
@@ -47,13 +48,13 @@ final class Ticket<T> {
         this.whenCalm = whenCalm;
     }
 
-    /** Returns the places of which it may take one now. */
+    /** Returns the places, one of which it may take now. */
     Places suitable(long now) {
         lane.countUntil(now);
         return lane.isCalm() ? whenCalm : large;
     }
 
-    /** Returns the places of which it took one. */
+    /** Returns the places, one of which it took. */
     Places taken() {
         return taken;
     }
