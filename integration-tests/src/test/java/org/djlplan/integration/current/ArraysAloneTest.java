@@ -21,7 +21,6 @@ class ArraysAloneTest {
     @TempDir Path folder;
 
     @Test
-    @Tag("long")
     void arrays_noOtherEngine_passTheTestsOfArrays() throws Exception {
         List<String> alone =
                 ChildJvm.ownClassPath().stream()

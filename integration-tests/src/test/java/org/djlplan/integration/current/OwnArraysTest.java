@@ -35,6 +35,7 @@ import java.awt.image.BufferedImage;
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.djlplan.integration.support.TestModels;
 import org.junit.jupiter.api.AfterEach;
@@ -249,6 +250,170 @@ class OwnArraysTest {
     }
 
     @Test
+    void moves_axesAndIndices_giveTheseElements() {
+        NDArray array = counted(2, 3, 2);
+        assertValues(array.get(1, 2), new Shape(2), 10, 11);
+        assertValues(array.get("..., -1"), new Shape(2, 3), 1, 3, 5, 7, 9, 11);
+        assertValues(array.get("1, ::2"), new Shape(2, 2), 6, 7, 10, 11);
+        assertEquals(new Shape(2, 3, 2, 1), array.get("..., null").getShape());
+        assertValues(array.flatten(0, -2).get("2:4"), new Shape(2, 2), 4, 5, 6, 7);
+        assertEquals(new Shape(1), manager.create(7f).flatten(0, 0).getShape());
+        assertEquals(array.getShape(), array.squeeze(1).getShape());
+        assertEquals(array, array.transpose(2, 0, 1).transpose(1, 2, 0));
+        assertValues(counted(2, 2).flip(0, 1), new Shape(2, 2), 3, 2, 1, 0);
+        assertValues(counted(4, 1).split(2).get(1), new Shape(2, 1), 2, 3);
+        assertValues(counted(1, 4).split(new long[] {1, 3}, 1).get(1), new Shape(1, 2), 1, 2);
+        NDList two = new NDList(counted(2, 1), counted(2, 1).add(5));
+        assertValues(NDArrays.stack(two, 2), new Shape(2, 1, 2), 0, 5, 1, 6);
+        assertValues(NDArrays.concat(two, 1), new Shape(2, 2), 0, 5, 1, 6);
+        NDArray wide = counted(2, 1).transpose().broadcast(3, -1);
+        assertValues(wide.reshape(6), new Shape(6), 0, 1, 0, 1, 0, 1);
+        assertThrows(UnsupportedOperationException.class, () -> wide.addi(1));
+        counted(2, 2).copyTo(array.get("0, :2"));
+        assertValues(array.get("0"), new Shape(3, 2), 0, 1, 2, 3, 4, 5);
+    }
+
+    /** A call on an array of shape (2, 3), and what the message of its refusal says. */
+    private record Refused(Function<NDArray, Object> call, String message) {}
+
+    @Test
+    void calls_wrongArguments_areRefusedAndSayWhy() {
+        NDArray flat = counted(6);
+        List.of(
+                        new Refused(a -> a.flatten(1, 0), "axes 1 to 0"),
+                        new Refused(a -> a.flatten(0, 2), "axis 2 of 2"),
+                        new Refused(a -> a.flip(0, -2), "an axis twice: [0, -2]"),
+                        new Refused(a -> a.transpose(0, 0), "axes [0, 0] of an array"),
+                        new Refused(a -> a.transpose(0), "axes [0] of an array"),
+                        new Refused(a -> a.swapAxes(0, -3), "axis -3 of 2"),
+                        new Refused(a -> a.squeeze(new int[] {0}), "has no length of 1"),
+                        new Refused(a -> a.reshape(-1, -1), "two open dimensions"),
+                        new Refused(a -> a.reshape(0, -1), "an array of shape (2, 3)"),
+                        new Refused(a -> a.reshape(4, -1), "an array of shape (2, 3)"),
+                        new Refused(a -> a.broadcast(3), "cannot be broadcast"),
+                        new Refused(a -> a.broadcast(4, 3), "cannot be broadcast"),
+                        new Refused(a -> a.broadcast(-1, 2, 3), "cannot be broadcast"),
+                        new Refused(a -> a.split(0), "2 in 0 equal parts"),
+                        new Refused(a -> a.split(2, 1), "3 in 2 equal parts"),
+                        new Refused(a -> a.split(new long[] {2, 1}), "2 at [2, 1]"),
+                        new Refused(a -> a.split(new long[] {3}), "2 at [3]"),
+                        new Refused(a -> a.concat(flat), "joined"),
+                        new Refused(a -> a.concat(counted(2, 2)), "joined"),
+                        new Refused(a -> a.stack(flat), "stacked"),
+                        new Refused(a -> a.get("-3"), "index -3 of 2"),
+                        new Refused(a -> a.get("0, 0, 0"), "an index of 3 dimensions"),
+                        new Refused(a -> a.get("::-1"), "a slice in steps of -1"),
+                        new Refused(a -> a.addi(counted(4, 2, 3)), "a result of type float32"),
+                        new Refused(a -> a.toType(DataType.INT32, false).divi(2), "a result of"),
+                        new Refused(a -> copied(a, flat), "into one of float32 and shape (6)"),
+                        new Refused(a -> copied(a, a.toType(DataType.INT8, false)), "of int8"),
+                        new Refused(a -> scalarSet(a, "0"), "not that of one element"),
+                        new Refused(a -> scalarSet(a, "{}"), "not that of one element"),
+                        new Refused(a -> a.toStringArray(), "no strings: float32"),
+                        new Refused(a -> a.toType(DataType.COMPLEX64, false), "of type complex64"),
+                        new Refused(a -> a.toType(DataType.UNKNOWN, false), "of type unknown"))
+                .forEach(this::assertRefused);
+    }
+
+    private void assertRefused(Refused refused) {
+        NDArray array = counted(2, 3);
+        Exception e = assertThrows(RuntimeException.class, () -> refused.call.apply(array));
+        assertTrue(e.getMessage().contains(refused.message), e::toString);
+        assertValues(array, new Shape(2, 3), 0, 1, 2, 3, 4, 5);
+    }
+
+    private static NDArray copied(NDArray from, NDArray to) {
+        from.copyTo(to);
+        return to;
+    }
+
+    private NDArray scalarSet(NDArray array, String index) {
+        NDArray places = manager.create(new int[] {0});
+        array.setScalar(index.equals("{}") ? new NDIndex(index, places) : new NDIndex(index), 7);
+        return array;
+    }
+
+    @Test
+    void contentEquals_otherTypeShapeOrNumbers_isFalse() {
+        NDArray array = manager.create(new float[] {0, 1});
+        assertTrue(array.contentEquals(manager.create(new float[] {-0f, 1})));
+        assertFalse(array.contentEquals((NDArray) null));
+        assertFalse(array.contentEquals(manager.create(new float[] {0, 1, 2})));
+        assertFalse(array.contentEquals(manager.create(new int[] {0, 1})));
+        assertFalse(array.contentEquals(manager.create(new float[] {0, 2})));
+        NDArray notANumber = manager.create(Float.NaN);
+        assertFalse(notANumber.contentEquals(notANumber.duplicate()));
+    }
+
+    @Test
+    void concat_typesThatDiffer_holdsTheNumbersOfBoth() {
+        NDArray flags = manager.create(new boolean[] {true});
+        NDArray bytes = manager.create(new byte[] {1});
+        NDArray pixels = bytes.toType(DataType.UINT8, false);
+        NDArray whole = manager.create(new int[] {300});
+        NDArray halves = manager.create(new float[] {0.5f}).toType(DataType.FLOAT16, false);
+        assertEquals(DataType.INT8, flags.concat(bytes).getDataType());
+        assertEquals(DataType.INT16, pixels.concat(bytes).getDataType());
+        assertEquals(DataType.INT32, pixels.concat(whole).getDataType());
+        assertEquals(DataType.FLOAT16, halves.concat(whole).getDataType());
+        assertValues(manager.create(2.5).reshape(1).concat(halves), new Shape(2), 2.5, 0.5);
+    }
+
+    @Test
+    void wholeNumbersOf64Bits_areExact() {
+        long exact = (1L << 60) + 1;
+        NDArray array = manager.create(new long[] {exact, 5, exact - 1});
+        assertEquals(exact + 1, array.add(1).toLongArray()[0]);
+        assertEquals(2 * exact + 4, array.sum().getLong());
+        assertEquals(exact, array.max().getLong());
+        assertEquals(0, array.argMax().getLong());
+        array.set(new NDIndex("1"), exact + 2);
+        assertEquals(exact + 2, array.toLongArray()[1]);
+        assertEquals((float) exact, array.toType(DataType.FLOAT32, false).toFloatArray()[0]);
+    }
+
+    @Test
+    void notANumber_isLargest() {
+        NDArray array = manager.create(new float[] {1, Float.NaN, 3});
+        assertEquals(1, array.argMax().getLong());
+        assertEquals(Float.NaN, array.max().getFloat());
+    }
+
+    @Test
+    void reductions_emptyOrOtherTypes_answerAsPyTorch() {
+        NDArray flags = manager.create(new boolean[] {true, true});
+        assertValues(flags.sum(), new Shape(), 2);
+        assertEquals(DataType.INT64, flags.sum().getDataType());
+        NDArray none = manager.zeros(new Shape(2, 0));
+        assertValues(none.sum(new int[] {1}), new Shape(2), 0, 0);
+        assertEquals(none.getShape(), none.softmax(1).getShape());
+        NDArray whole = counted(2, 2).toType(DataType.INT32, false);
+        assertValues(whole.argMax(0), new Shape(2), 1, 1);
+        assertComputed(() -> assertValues(whole.clip(1, 2), new Shape(2, 2), 1, 1, 2, 2));
+        NDArray half = manager.create(0.5f).toType(DataType.FLOAT16, false);
+        assertComputed(() -> assertValues(half.add(1), new Shape(), 1.5));
+        assertThrows(RuntimeException.class, () -> whole.softmax(0));
+        assertThrows(RuntimeException.class, () -> whole.sum(new int[] {0, -2}));
+    }
+
+    @Test
+    void set_maskOrPick_setsTheseElements() {
+        NDArray array = counted(3);
+        NDArray mask = manager.create(new boolean[] {true, false, true});
+        assertComputed(
+                () -> {
+                    array.set(mask, 9);
+                    assertValues(array, new Shape(3), 9, 1, 9);
+                });
+        NDArray places = manager.create(new int[] {2, 0}, new Shape(2, 1));
+        assertComputed(
+                () -> {
+                    NDArray picked = counted(2, 3).get(new NDIndex(":").addPickDim(places));
+                    assertValues(picked, new Shape(2, 1), 2, 3);
+                });
+    }
+
+    @Test
     void slices_endWhereTheArrayDoes() {
         NDArray array = counted(3);
         assertValues(array.get("1:9"), new Shape(2), 1, 2);
@@ -385,6 +550,9 @@ class OwnArraysTest {
         NDArray half = NDImageUtils.resize(pixels, 4, 2, Image.Interpolation.BILINEAR);
         assertEquals(new Shape(2, 4, 3), half.getShape());
         assertValues(half.toType(DataType.FLOAT32, false).get("0, :, 1"), new Shape(4), 1, 1, 1, 1);
+        NDArray near = NDImageUtils.resize(pixels.expandDims(0), 4, 2, Image.Interpolation.NEAREST);
+        assertValues(
+                near.toType(DataType.FLOAT32, false).get("0, 1, :, 0"), new Shape(4), 0, 2, 4, 6);
         NDArray cropped = new CenterCrop(4, 4).transform(pixels);
         assertEquals(new Shape(4, 4, 3), cropped.getShape());
         NDArray tensor = new ToTensor().transform(pixels);

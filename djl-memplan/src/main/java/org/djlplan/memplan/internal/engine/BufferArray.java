@@ -57,7 +57,7 @@ final class BufferArray extends ArithmeticArray {
 
     private ByteBuffer data() {
         ByteBuffer current = data;
-        if (isClosed || current == null) {
+        if (current == null) {
             throw new IllegalStateException("the array is closed");
         }
         return current;
@@ -227,7 +227,7 @@ final class BufferArray extends ArithmeticArray {
         long known = 1;
         for (int i = 0; i < dimensions.length; i++) {
             if (dimensions[i] < 0) {
-                if (open >= 0 || dimensions[i] < -1) {
+                if (open >= 0) {
                     throw new IllegalArgumentException("two open dimensions: " + wanted);
                 }
                 open = i;
