@@ -3,11 +3,19 @@ package org.djlplan.integration.torch.memory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.Model;
 import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.ZooModel;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
@@ -106,6 +114,69 @@ class TorchReturnTest implements TorchTests {
                     report.toString());
             assertEquals(0, report.predictions().unplanned(), report.toString());
             assertEquals(1, report.predictions().recorded(), report.toString());
+        }
+    }
+
+    /** Returns the chain that makes as many sums as the largest number of its input says. */
+    private Path chainOfInput() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("chain"), folder);
+        try (FileSystem archive = FileSystems.newFileSystem(file)) {
+            Path code = archive.getPath("chain/code/__torch__/torchscript_files.py");
+            String ofInput = Files.readString(code).replace("24", "int(torch.max(x))");
+            Files.writeString(code, ofInput);
+        }
+        return file;
+    }
+
+    /** Predicts with this many sums of rows, whose mean is the row again. */
+    private static void predictSums(Predictor<NDList, NDList> predictor, int sums, long length)
+            throws Exception {
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            NDArray row = manager.full(new Shape(1, length), (float) sums);
+            NDArray mean = predictor.predict(new NDList(row)).singletonOrThrow();
+            assertEquals(new Shape(length), mean.getShape());
+            assertEquals(sums, mean.min().getFloat());
+            assertEquals(sums, mean.max().getFloat());
+        }
+    }
+
+    private static void untilPlanned(Model model, Predictor<NDList, NDList> predictor, long length)
+            throws Exception {
+        long before = planned(model);
+        Await.until(
+                () -> {
+                    predictSums(predictor, 24, length);
+                    return planned(model) > before;
+                });
+    }
+
+    private static long planned(Model model) {
+        PlanReport.Predictions now = Torch.report(model).predictions();
+        return now.total() - now.online() - now.unplanned();
+    }
+
+    @Test
+    void predict_allocatesOtherwiseThanPlanned_isRightAndNotPlannedAgain() throws Exception {
+        forgetOverlaps();
+        long length = MIB / Float.BYTES;
+        try (ZooModel<NDList, NDList> model = Torch.load(chainOfInput(), Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            untilPlanned(model, predictor, length);
+            for (int other = 1; other <= 64; other++) {
+                predictSums(predictor, 2, other);
+            }
+            untilPlanned(model, predictor, length);
+            assertEquals(2, Torch.report(model).predictions().recorded(), "64 kinds are kept");
+            long before = planned(model);
+            for (int sums : new int[] {20, 30, 24, 20, 30, 22}) {
+                predictSums(predictor, sums, length);
+            }
+            assertEquals(before + 6, planned(model), "up to the third in a row that differs");
+            for (int call = 0; call < 5; call++) {
+                predictSums(predictor, 24, length);
+            }
+            assertEquals(before + 6, planned(model));
+            assertEquals(0, Torch.report(model).predictions().unplanned());
         }
     }
 }
