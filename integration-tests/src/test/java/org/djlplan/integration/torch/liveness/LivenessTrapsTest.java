@@ -5,18 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.NDScope;
 import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Activation;
 import ai.djl.nn.Block;
 import ai.djl.nn.ParallelBlock;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.recurrent.LSTM;
 import ai.djl.translate.TranslateException;
 import ai.djl.util.NativeResource;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -89,7 +94,9 @@ class LivenessTrapsTest {
                     NDArray x = inputs.head().mul(2);
                     NDArray positive = x.get(new NDIndex().addBooleanIndex(x.gt(0)));
                     NDArray rows = x.get(new NDIndex("{}", x.getManager().create(new long[] {1})));
-                    return new NDList(positive.mul(3).add(1), rows.mul(3).add(1));
+                    NDArray pick = x.argSort(1).get(":, :2");
+                    NDArray picked = x.get(new NDIndex(":").addPickDim(pick));
+                    return new NDList(positive.mul(3).add(1), rows.mul(3).add(1), picked.mul(2));
                 },
                 (self, store, inputs) -> {
                     // An input that is changed in place, through a view.
@@ -102,6 +109,44 @@ class LivenessTrapsTest {
                     NDArray x = inputs.head().mul(2).add(1);
                     boolean open = ((NativeResource<?>) x).getHandle() != null;
                     return new NDList(open ? x.add(1) : x);
+                },
+                (self, store, inputs) -> {
+                    // Arguments and results that are no arrays, or hold arrays.
+                    NDArray x = inputs.head().toDevice(Device.cpu(), true);
+                    NDManager manager = x.getManager();
+                    String[] text = manager.create("1").toStringArray(StandardCharsets.UTF_8);
+                    ByteBuffer whole = x.mul(2).toByteBuffer();
+                    NDArray copy = manager.create(whole, x.getShape(), x.getDataType());
+                    int open = manager.getManagedArrays().isEmpty() ? 0 : 1;
+                    float first = x.toArray()[0].floatValue() + Float.parseFloat(text[0]);
+                    boolean same = manager.getEngine().getEngineName().equals("PyTorch");
+                    NDList parts = x.getNDArrayInternal().getArray().split(2, 1);
+                    return new NDList(copy.add(first).add(same ? open : 2), parts.get(1).mul(2));
+                },
+                (self, store, inputs) -> {
+                    // A function in an operation that uses another array.
+                    NDArray x = inputs.head().mul(2);
+                    NDArray y = x.add(1);
+                    y.set(new NDIndex("0"), part -> part.add(x.get(0)));
+                    return new NDList(y.mul(2));
+                },
+                (self, store, inputs) -> {
+                    // A manager below, whose array moves up, and scopes that arrays leave.
+                    NDManager below = inputs.getManager().newSubManager();
+                    NDArray x = inputs.head().mul(2);
+                    NDArray y = x.add(1);
+                    y.attach(below);
+                    NDArray z = y.mul(3);
+                    z.attach(inputs.getManager());
+                    below.close();
+                    NDScope.unregister(x);
+                    NDArray kept;
+                    try (NDScope scope = new NDScope()) {
+                        scope.suppressNotUsedWarning();
+                        kept = z.add(1).mul(2);
+                        NDScope.unregister(kept);
+                    }
+                    return new NDList(kept.add(x));
                 },
                 (self, store, inputs) -> {
                     // Another thread.
@@ -220,18 +265,42 @@ class LivenessTrapsTest {
         assertFalse(assertAsStock(() -> block, SHAPE).unclosedReason().isPresent());
     }
 
-    /** In one branch the first array is used last, in the other the second one. */
+    /** DJL's own blocks, of which all intermediates are outputs. */
     @Test
-    void op_branchOnContent_failsOnceAndThenAnswersAsStock() throws Exception {
-        CodeBlock.Code code =
+    void op_intermediatesReturned_stayOpen() throws Exception {
+        Block inner = new SequentialBlock().add(Activation.reluBlock()).add(Activation.tanhBlock());
+        Block block =
+                new SequentialBlock()
+                        .add(new SequentialBlock().add(inner).add(Activation.geluBlock()))
+                        .add(Activation.sigmoidBlock())
+                        .setReturnIntermediate(true);
+        assertFalse(assertAsStock(() -> block, SHAPE).unclosedReason().isPresent());
+        assertAsStock(() -> new SequentialBlock().add(block).add(outputs -> outputs), SHAPE);
+    }
+
+    /** Returns blocks that need an array longer if the input is negative. */
+    static Stream<CodeBlock.Code> branches() {
+        return Stream.of(
                 (self, store, inputs) -> {
+                    // In one branch the first array is used last, in the other the second one.
                     NDArray x = inputs.head();
                     NDArray a = x.mul(2);
                     NDArray b = x.mul(3);
                     boolean first = x.getFloat(0, 0) >= 0;
                     NDArray c = (first ? a.add(b) : b.sub(b)).add(1);
                     return new NDList(c.add(first ? a : b));
-                };
+                },
+                (self, store, inputs) -> {
+                    // In one branch it is an output.
+                    NDArray a = inputs.head().mul(2);
+                    NDArray b = a.add(1).mul(2);
+                    return new NDList(inputs.head().getFloat(0, 0) >= 0 ? b : a);
+                });
+    }
+
+    @ParameterizedTest
+    @MethodSource("branches")
+    void op_branchOnContent_failsOnceAndThenAnswersAsStock(CodeBlock.Code code) {
         BlockAnswers.Inputs positive = manager -> new NDList(manager.ones(SHAPE));
         BlockAnswers.Inputs negative = manager -> new NDList(manager.ones(SHAPE).neg());
         List<BlockAnswers.Inputs> learning = List.of(positive, positive, positive, negative);

@@ -4,14 +4,12 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.internal.NDArrayEx;
-import java.lang.reflect.Array;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.Buffer;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Optional;
@@ -49,8 +47,6 @@ final class ArrayProxies {
             elements = ImmutableList.of(result);
         } else if (result instanceof Iterable<?> list) {
             elements = list;
-        } else if (result instanceof NDArray[] arrays) {
-            elements = Arrays.asList(arrays);
         }
         return Streams.stream(elements)
                 .filter(NDArray.class::isInstance)
@@ -103,13 +99,6 @@ final class ArrayProxies {
         if (result instanceof List<?> list) {
             List<Object> wrapped = new ArrayList<>(list.size());
             list.forEach(element -> wrapped.add(wrap(element)));
-            return wrapped;
-        }
-        if (result instanceof NDArray[] arrays) {
-            NDArray[] wrapped = new NDArray[arrays.length];
-            for (int i = 0; i < arrays.length; i++) {
-                Array.set(wrapped, i, wrap(arrays[i]));
-            }
             return wrapped;
         }
         return result;
