@@ -1,7 +1,5 @@
 package org.djlplan.memplan.internal.measure;
 
-import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
-
 import com.google.gson.JsonElement;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -212,11 +210,6 @@ final class MeasuringChild implements AutoCloseable {
 
         static Limits of(Urgency urgency) {
             return urgency == Urgency.IN_BACKGROUND ? PATIENT : DEFAULT;
-        }
-
-        Limits {
-            checkArgument(multiple > 0, "multiple: %s", multiple);
-            checkArgument(restarts >= 0, "restarts: %s", restarts);
         }
 
         /**

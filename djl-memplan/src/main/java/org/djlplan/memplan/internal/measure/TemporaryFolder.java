@@ -2,6 +2,7 @@ package org.djlplan.memplan.internal.measure;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -75,9 +76,8 @@ public final class TemporaryFolder implements AutoCloseable {
             FileChannel lock =
                     FileChannel.open(
                             unlocked, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-            if (lock.tryLock() != null) {
-                Files.move(unlocked, path.resolve(LOCK), StandardCopyOption.ATOMIC_MOVE);
-            }
+            FileLock unused = lock.tryLock();
+            Files.move(unlocked, path.resolve(LOCK), StandardCopyOption.ATOMIC_MOVE);
             deleteLeftBehind(parent, path);
             return new TemporaryFolder(path, lock);
         } catch (IOException | RuntimeException e) {

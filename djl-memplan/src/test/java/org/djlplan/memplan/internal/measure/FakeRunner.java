@@ -120,7 +120,10 @@ final class FakeRunner implements CandidateRunner {
             case HANG_WHEN_TIMED -> hang();
             case SLOW -> Thread.sleep(SLOW_MILLIS * inferences);
             case EXCEPTION_WHEN_TIMED -> throw new IllegalStateException("the engine failed");
-            case BABBLE_WHEN_TIMED -> print("\0\nINFO: {\n\n[[[\ndjlplan-reply".repeat(999));
+            case BABBLE_WHEN_TIMED -> {
+                print("\0\nINFO: {\n\n[[[\ndjlplan-reply".repeat(999));
+                System.err.println("INFO: the engine's\n\n# a crash\n" + "x\n".repeat(600));
+            }
             case BROKEN_REPLY_WHEN_TIMED -> print("\ndjlplan-reply {\"result\":[1,\n");
             default -> {}
         }

@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.jna.Native;
 import java.io.IOException;
 import java.net.URISyntaxException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import org.djlplan.memplan.internal.child.JavaCommand;
 import org.djlplan.memplan.internal.measure.MeasuringChild.Limits;
@@ -51,6 +54,29 @@ class MeasuringJvmTest {
         }
         try (Stream<Path> copies = Files.list(folder)) {
             assertEquals(0, copies.count());
+        }
+    }
+
+    @Test
+    void ofDelegate_loadersOfAnApplication_haveItsClasses() throws Exception {
+        ChildClasses classes = new ChildClasses(folder);
+        Path application = folder.resolve("application.jar");
+        Files.copy(place(Test.class), application);
+        URL nested = new URL("jar:" + application.toUri() + "!/");
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {folder.toUri().toURL(), nested}, before)) {
+            thread.setContextClassLoader(loader);
+            assertEquals(List.of(), classes.ofDelegate("xnnpack"));
+            List<Path> places = classes.ofDelegate("class:a.B");
+            assertEquals(folder, places.get(0));
+            try (JarFile copy = new JarFile(places.get(1).toFile())) {
+                assertNotNull(copy.getEntry("org/junit/jupiter/api/Test.class"));
+            }
+            assertTrue(places.contains(place(ai.djl.Model.class)), places::toString);
+        } finally {
+            thread.setContextClassLoader(before);
         }
     }
 

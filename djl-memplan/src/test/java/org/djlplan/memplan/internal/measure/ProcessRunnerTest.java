@@ -39,6 +39,8 @@ import org.djlplan.memplan.spi.NoRoomException;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.testing.Await;
+import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableSortedSet;
 import org.junit.jupiter.api.Test;
@@ -241,11 +243,16 @@ class ProcessRunnerTest {
     }
 
     @Test
-    void time_garbageOnOutput_isIgnored() throws Exception {
-        try (ProcessRunner runner = start(PATIENT)) {
+    void time_garbageOnOutput_isIgnoredAndPartlyLogged() throws Exception {
+        try (LogCapture log = new LogCapture();
+                ProcessRunner runner = start(PATIENT)) {
             Candidate candidate = Behaviour.BABBLE_WHEN_TIMED.candidate();
             runner.prepare(candidate);
             assertArrayEquals(new long[] {1, 1}, runner.time(candidate, 2));
+            Await.until(() -> log.ours("INFO").size() >= 490);
+            String lines = log.ours("INFO").toString();
+            assertFalse(lines.contains("the engine's"), lines);
+            assertTrue(log.ours("INFO").size() <= 500, lines);
         }
     }
 
