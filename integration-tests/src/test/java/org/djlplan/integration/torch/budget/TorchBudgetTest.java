@@ -430,8 +430,10 @@ class TorchBudgetTest {
                 BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET));
         assertTrue(mappings() > 0);
         answers(model);
+        PlanHandle plan = PlanHandle.of(model).orElseThrow();
         model.close();
         model.close();
+        assertThrows(IllegalStateException.class, () -> plan.setBudget("20MB"));
         assertEquals(0, mappings());
     }
 

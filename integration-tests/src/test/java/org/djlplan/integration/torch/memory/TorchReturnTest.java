@@ -122,8 +122,7 @@ class TorchReturnTest implements TorchTests {
         Path file = Torch.copy(TorchScriptModels.named("chain"), folder);
         try (FileSystem archive = FileSystems.newFileSystem(file)) {
             Path code = archive.getPath("chain/code/__torch__/torchscript_files.py");
-            String ofInput = Files.readString(code).replace("24", "int(torch.max(x))");
-            Files.writeString(code, ofInput);
+            Files.writeString(code, Files.readString(code).replace("24", "int(torch.max(x))"));
         }
         return file;
     }
@@ -133,10 +132,7 @@ class TorchReturnTest implements TorchTests {
             throws Exception {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDArray row = manager.full(new Shape(1, length), (float) sums);
-            NDArray mean = predictor.predict(new NDList(row)).singletonOrThrow();
-            assertEquals(new Shape(length), mean.getShape());
-            assertEquals(sums, mean.min().getFloat());
-            assertEquals(sums, mean.max().getFloat());
+            assertEquals(row.get(0), predictor.predict(new NDList(row)).singletonOrThrow());
         }
     }
 
@@ -172,9 +168,7 @@ class TorchReturnTest implements TorchTests {
                 predictSums(predictor, sums, length);
             }
             assertEquals(before + 6, planned(model), "up to the third in a row that differs");
-            for (int call = 0; call < 5; call++) {
-                predictSums(predictor, 24, length);
-            }
+            predictSums(predictor, 24, length);
             assertEquals(before + 6, planned(model));
             assertEquals(0, Torch.report(model).predictions().unplanned());
         }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.djlplan.thirdparty.guava.base.Splitter;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
+import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**
  * Reads which operators make the allocations of predictions, and the shapes of their results, as
@@ -80,8 +81,8 @@ public final class OperatorNames {
     /** Returns the recorded allocations, in their order. */
     public static List<Named> noted() {
         long bytes = TorchNative.djlplan_torch_names(new byte[0], 0);
-        checkState(bytes >= 0 && bytes <= Integer.MAX_VALUE, "no memory for names");
-        byte[] text = new byte[(int) bytes];
+        checkState(bytes >= 0, "no memory for names");
+        byte[] text = new byte[Ints.checkedCast(bytes)];
         long written = TorchNative.djlplan_torch_names(text, bytes);
         checkState(written == bytes, "%s bytes of names, then %s", bytes, written);
         return LINES.splitToStream(new String(text, StandardCharsets.UTF_8))
