@@ -34,7 +34,7 @@ class TorchSoakTest extends SoakTests {
     /** The engine alone grows by some 10 MB. */
     @Override
     protected long mostGrowthBytes() {
-        return 16 << 20;
+        return 12 << 20;
     }
 
     @Override
