@@ -64,13 +64,11 @@ class ProcessRunnerTest {
                     Optional.empty());
 
     /** Long enough on any machine. */
-    private static final Duration LONG = Duration.ofSeconds(60);
+    static final Duration LONG = Duration.ofSeconds(60);
 
-    private static final Limits PATIENT = new Limits(LONG, LONG, LONG, 20, 8);
-    private static final Limits IMPATIENT =
-            new Limits(LONG, Duration.ofSeconds(3), Duration.ofMillis(500), 20, 8);
+    static final Limits PATIENT = new Limits(LONG, LONG, LONG, 20, 8);
 
-    private static final Candidate GOOD = Behaviour.GOOD.candidate();
+    static final Candidate GOOD = Behaviour.GOOD.candidate();
 
     @TempDir private Path folder;
 
@@ -78,7 +76,7 @@ class ProcessRunnerTest {
         return start(Start.GOOD, limits);
     }
 
-    private static ProcessRunner start(Start how, Limits limits) throws IOException {
+    static ProcessRunner start(Start how, Limits limits) throws IOException {
         return start(jvm(how), limits, Urgency.AWAITED);
     }
 
@@ -108,7 +106,7 @@ class ProcessRunnerTest {
         }
     }
 
-    private static long pid(ProcessRunner runner) {
+    static long pid(ProcessRunner runner) {
         return runner.pid().orElseThrow();
     }
 
@@ -256,29 +254,6 @@ class ProcessRunnerTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(names = {"HANG_WHEN_PREPARED", "HANG_WHEN_TIMED"})
-    void any_hangs_isTimedOutAndKilled(Behaviour behaviour) throws Exception {
-        try (ProcessRunner runner = start(IMPATIENT)) {
-            long hanging = pid(runner);
-            CandidateException e =
-                    assertThrows(
-                            CandidateException.class, () -> runner.time(behaviour.candidate(), 1));
-            assertEquals(Kind.TIMED_OUT, e.kind());
-            assertTrue(ends(hanging));
-            assertEquals(1, runner.prepare(GOOD).kernels());
-        }
-    }
-
-    @Test
-    void time_slowAsEver_isNotTimedOut() throws Exception {
-        try (ProcessRunner runner = start(IMPATIENT)) {
-            Candidate slow = Behaviour.SLOW.candidate();
-            runner.prepare(slow);
-            assertEquals(5, runner.time(slow, 5).length);
-        }
-    }
-
     @Test
     void prepare_tooManyDeaths_allAreCrashed() throws Exception {
         Limits limits = new Limits(LONG, LONG, LONG, 20, 1);
@@ -313,21 +288,6 @@ class ProcessRunnerTest {
         }
     }
 
-    /** Other models wait for the measurement, so it does not wait for the continue signal. */
-    @Test
-    void prepare_processIsStopped_endsItSoon() throws Exception {
-        try (ProcessRunner runner = start(PATIENT)) {
-            long pid = pid(runner);
-            assertEquals(0, new ProcessBuilder("kill", "-STOP", "" + pid).start().waitFor());
-            long start = System.nanoTime();
-            NoRoomException e = assertThrows(NoRoomException.class, () -> runner.prepare(GOOD));
-            assertTrue(e.getMessage().contains("was stopped"), e.getMessage());
-            assertFalse(e.killed());
-            assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(40));
-            assertTrue(ends(pid));
-        }
-    }
-
     @Test
     void start_interrupted_throwsAndStaysInterrupted() {
         Thread.currentThread().interrupt();
@@ -344,20 +304,6 @@ class ProcessRunnerTest {
         runner.close();
         assertTrue(ends(pid));
         assertFalse(Files.exists(Path.of(files)));
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "SILENT, no answer in 1500 ms",
-        "EXIT, ended with exit code 0; its last words: no such library",
-        "OTHER_PROTOCOL, speaks another protocol",
-        "CANNOT_OPEN, model.tflite is damaged"
-    })
-    void start_failsInProcess_throws(Start how, String message) {
-        Duration patience = how == Start.SILENT ? Duration.ofMillis(1500) : LONG;
-        Limits limits = new Limits(patience, LONG, LONG, 20, 8);
-        IOException e = assertThrows(IOException.class, () -> start(how, limits));
-        assertTrue(e.getMessage().contains(message), e.getMessage());
     }
 
     @Test
