@@ -321,7 +321,7 @@ final class ArraysReferenceProgram {
             calls.forEach(
                     (name, call) -> {
                         String key = name + type + sample.shape.length + sample.isEmpty();
-                        // An error of libtorch takes 20 ms, so calls like failed ones are not made.
+                        // An error is slow, so calls like failed ones are not made.
                         if (!failed.contains(key) && !isUndefined(name, sample)) {
                             Outcome own = outcome(call, sample, ours, true);
                             Outcome other = outcome(call, sample, theirs, false);

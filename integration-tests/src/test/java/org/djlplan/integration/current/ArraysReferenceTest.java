@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.djlplan.integration.nativecode.NativeProgram;
 import org.djlplan.integration.support.ChildJvm;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -19,26 +21,26 @@ class ArraysReferenceTest {
 
     @TempDir Path folder;
 
-    /**
-     * The two JVMs run at once: most of the time, libtorch writes the stack of an error on one
-     * core.
-     */
     @Test
     @Tag("long")
     void calls_besidePyTorchAndAlone_answerAsPyTorchOrAreRefused() throws Exception {
-        ChildJvm.Running beside = jvm().start(ArraysReferenceProgram.class);
-        ChildJvm.Running alone =
-                jvm().options("-Dai.djl.tflite.disable_alternative=true")
-                        .start(ArraysReferenceProgram.class);
-        require(beside.result(), 20_000);
-        require(alone.result(), 10_000);
+        require(jvm(), 20_000);
+        require(jvm().options("-Dai.djl.tflite.disable_alternative=true"), 10_000);
     }
 
-    private ChildJvm jvm() {
-        return new ChildJvm(folder).options("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+    private ChildJvm jvm() throws Exception {
+        Path library =
+                new NativeProgram(folder)
+                        .compileLibrary(
+                                "libnobacktrace.so",
+                                NativeProgram.SOURCES.resolve("no_backtrace.c"));
+        return new ChildJvm(folder)
+                .options("-XX:+UseSerialGC")
+                .environment(Map.of("LD_PRELOAD", library.toString()));
     }
 
-    private static void require(ChildJvm.Result result, int least) {
+    private static void require(ChildJvm jvm, int least) throws Exception {
+        ChildJvm.Result result = jvm.run(ArraysReferenceProgram.class);
         assertEquals(0, result.exitCode(), result.printed());
         Matcher total = TOTAL.matcher(result.out());
         assertTrue(total.find(), result.printed());
