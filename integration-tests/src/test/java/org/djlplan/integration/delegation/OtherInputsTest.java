@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ModelSketch;
-import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.graph.ElementType;
@@ -32,11 +31,12 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests that no delegate serves a file, or inputs, for which it was not verified. */
-@OnEveryDjlWhenLong
+@Tag("djl-current")
 class OtherInputsTest {
 
     private static final int SIDE = 96;

@@ -46,6 +46,7 @@ class RedeploymentTest {
         assertEachPlannedAndCollected("TFLite", TestModels.built("chains"), "1,32,32,8");
     }
 
+    @Tag("long")
     @Test
     void redeploy_pytorch_isPlannedEachTimeAndCollected() throws Exception {
         Path model = Files.createDirectory(folder.resolve("cnn")).resolve("cnn.pt");

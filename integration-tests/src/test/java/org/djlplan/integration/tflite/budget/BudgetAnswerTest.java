@@ -78,6 +78,7 @@ class BudgetAnswerTest {
         return cases;
     }
 
+    @Tag("djl-current")
     @Tag("long")
     @ParameterizedTest(name = "{0}, {1} threads, {2}")
     @MethodSource("allOthers")

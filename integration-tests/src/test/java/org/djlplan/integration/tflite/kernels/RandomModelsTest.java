@@ -61,7 +61,7 @@ class RandomModelsTest {
         compare(0, MODELS);
     }
 
-    @OnEveryDjl
+    @Tag("djl-current")
     @Tag("long")
     @Test
     void run_moreRandomModels_giveTheStockBytes() throws Exception {

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests predictions on threads that have not called the engine before. There libtorch's kernels run
  * with OpenMP's number of threads, until one of them applies libtorch's own.
  */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class NewThreadsTest {
 
     private static final int PREDICTIONS = 200;

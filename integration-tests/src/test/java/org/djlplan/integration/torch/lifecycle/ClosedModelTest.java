@@ -28,7 +28,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.integration.contract.Threads;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
@@ -44,7 +44,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Tests imperative models, and TorchScript models in a budget, that are closed while they predict.
  */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class ClosedModelTest {
 
     private static final int CALLERS = 4;

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.LogCapture;
@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests that users' blocks with side effects answer as in DJL, and that each prediction runs them
  * once.
  */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class UserBlocksTest {
 
     private static final String LIVENESS = "memplan.liveness";

@@ -10,7 +10,7 @@ import ai.djl.training.ParameterStore;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests each recipe on small models, in this process. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class RecipeTest {
 
     private static final int RUNS = 4;

@@ -69,6 +69,8 @@ class RewrittenAnswerTest {
         Torch.threads(1);
     }
 
+    /** {@link RecipeTest} rewrites these models on every DJL. */
+    @Tag("djl-current")
     @Tag("long")
     @ParameterizedTest
     @MethodSource("org.djlplan.integration.torch.TorchScriptModels#all")
