@@ -172,7 +172,7 @@ class ReportNumbersTest extends ReportTests {
                                 "--budgets",
                                 "3/4",
                                 "--iterations",
-                                "3",
+                                "1",
                                 "--threads",
                                 "1",
                                 "--no-delegation")

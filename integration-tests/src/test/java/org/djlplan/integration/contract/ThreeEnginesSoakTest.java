@@ -23,7 +23,7 @@ class ThreeEnginesSoakTest {
     @Test
     @Tag("long")
     void soak_short_allOutputsEqualStock() throws Exception {
-        soak(20);
+        soak(10);
     }
 
     @Test

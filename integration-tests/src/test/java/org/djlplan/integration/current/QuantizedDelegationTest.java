@@ -20,6 +20,7 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -57,15 +58,9 @@ class QuantizedDelegationTest {
     }
 
     @Tag("long")
-    @CsvSource({
-        "mobilenet_v1_int8, 29",
-        "mobilenet_v1_uint8, 29",
-        "mobilenet_v2_int8, 64",
-        "efficientnet_lite_int8, 60"
-    })
-    @ParameterizedTest
-    void load_usualImages_delegatesAlmostAll(String name, int operators) throws Exception {
-        assertDelegated(name, 224, operators);
+    @Test
+    void load_usualImages_delegatesAlmostAll() throws Exception {
+        assertDelegated("mobilenet_v1_uint8", 224, 29);
     }
 
     private void assertDelegated(String name, int side, int operators) throws Exception {

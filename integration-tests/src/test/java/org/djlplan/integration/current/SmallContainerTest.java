@@ -32,6 +32,7 @@ class SmallContainerTest {
         assertTrue(result.warnings().get(0).contains("MB of memory are left"), result::printed);
     }
 
+    @Tag("long")
     @Test
     void load_room_delegates() throws Exception {
         assertAgreed(run("mobilenet_v2_dynamic_64", 700), "served MEASURED true");
@@ -41,7 +42,7 @@ class SmallContainerTest {
     @Tag("long")
     @Test
     void load_anyContainer_livesAndServesRightAnswers() throws Exception {
-        for (int limit = 200; limit < 700; limit += 150) {
+        for (int limit = 250; limit < 700; limit += 200) {
             ChildJvm.Result result = run("mobilenet_v2_dynamic", limit);
             assertTrue(
                     result.out().contains("same true") || result.out().contains("served MEASURED"),

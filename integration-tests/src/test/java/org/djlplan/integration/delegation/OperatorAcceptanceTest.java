@@ -146,8 +146,7 @@ class OperatorAcceptanceTest {
         "palm_detection_lite, INT8",
         "onet, DYNAMIC_RANGE",
         "onet, FOUR_BITS",
-        "onet, INT8",
-        "MobileFaceNet, INT8"
+        "onet, INT8"
     })
     void admits_trainedModelInXnnpack_isRight(String model, Conversion conversion)
             throws Exception {

@@ -11,7 +11,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.TestModels;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,7 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 class ResizedModelsTest {
 
     private static final int SECONDS = 6;
-    private static final int LONG_SECONDS = 12;
 
     /** Cases of all models together, at least; large shapes are left out. */
     private static final int LEAST_CASES = 20;
@@ -39,24 +38,14 @@ class ResizedModelsTest {
         return models;
     }
 
-    @Tag("djl-current")
+    @OnEveryDjlWhenLong
+    @Tag("real-models")
     @Test
     void predict_anyShapes_failsOrAnswersAsPlain() throws Exception {
-        predict(SECONDS);
-    }
-
-    @OnEveryDjl
-    @Tag("long")
-    @Test
-    void predict_anyShapesForMinutes_failsOrAnswersAsPlain() throws Exception {
-        predict(LONG_SECONDS);
-    }
-
-    private void predict(int seconds) throws Exception {
         long seed = new Random().nextLong();
         List<String> arguments = new ArrayList<>();
         arguments.add(Long.toString(seed));
-        arguments.add(Long.toString(TimeUnit.SECONDS.toNanos(seconds)));
+        arguments.add(Long.toString(TimeUnit.SECONDS.toNanos(SECONDS)));
         models().forEach(model -> arguments.add(model.toString()));
         ChildJvm.Result result =
                 new ChildJvm(folder).run(ResizedProgram.class, arguments.toArray(String[]::new));
