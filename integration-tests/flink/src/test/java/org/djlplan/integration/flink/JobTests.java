@@ -56,8 +56,8 @@ abstract class JobTests {
     /**
      * Submits a job repeatedly. After the last test, its class loaders must be collected.
      *
-     * @param other another job, which runs first, because the class loaders of a JVM's first jobs
-     *     stay for minutes
+     * @param other another job, which runs before the first submission, because the class loaders
+     *     of a JVM's first jobs stay for minutes
      */
     static void submit(Callable<?> other, Callable<?> job) throws Exception {
         UserCode.warm(other);
