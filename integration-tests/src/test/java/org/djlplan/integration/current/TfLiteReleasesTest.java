@@ -49,7 +49,7 @@ class TfLiteReleasesTest {
      * Runs of models whose outputs must be the same bytes. Each run finds the memory as the one
      * before left it.
      */
-    private static final int EQUAL_RUNS = 6;
+    private static final int EQUAL_RUNS = 3;
 
     private static final double MOST_OF_THE_ENGINE = 1.005;
 

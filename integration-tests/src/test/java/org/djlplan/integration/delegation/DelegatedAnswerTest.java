@@ -76,10 +76,30 @@ class DelegatedAnswerTest {
             choices.add(units.operators(some));
         }
         try (StockInterpreter stock = new StockInterpreter(file, THREADS)) {
+            List<List<ByteBuffer>> inputs = new ArrayList<>();
+            List<List<ByteBuffer>> expected = new ArrayList<>();
+            for (int seed = 0; seed < INPUTS; seed++) {
+                inputs.add(stock.randomInputs(seed));
+                expected.add(stock.run(inputs.get(seed)));
+            }
             for (SortedSet<Integer> operators : choices) {
-                DelegationReport report = assertSame(file, stock, operators);
-                assertEquals(operators.size(), report.delegatedOperators());
-                assertEquals(graph.operators().size(), report.operators());
+                Candidate candidate = new Candidate(operators, THREADS);
+                try (ServedModel runtime =
+                        Served.open(
+                                file, new DelegationChoice(candidate, Origin.MEASURED, "a test"))) {
+                    for (int seed = 0; seed < INPUTS; seed++) {
+                        List<ByteBuffer> outputs =
+                                runtime.run(inputs.get(seed), stock.shapes()).stream()
+                                        .map(OutputTensor::data)
+                                        .toList();
+                        Tolerance.assertWithin(
+                                expected.get(seed), outputs, file + ", input " + seed);
+                    }
+                    assertEquals(0, runtime.report().predictions().unplanned());
+                    DelegationReport report = runtime.report().delegation().orElseThrow();
+                    assertEquals(operators.size(), report.delegatedOperators());
+                    assertEquals(graph.operators().size(), report.operators());
+                }
             }
         }
     }
@@ -89,24 +109,6 @@ class DelegatedAnswerTest {
     @MethodSource("realModels")
     void predict_allAndAnyUnionOfARealModel_withinTolerance(Path file) throws Exception {
         predict_allAndAnyUnion_withinTolerance(file);
-    }
-
-    private static DelegationReport assertSame(
-            Path file, StockInterpreter stock, SortedSet<Integer> operators) throws Exception {
-        DelegationChoice choice =
-                new DelegationChoice(new Candidate(operators, THREADS), Origin.MEASURED, "a test");
-        try (ServedModel runtime = Served.open(file, choice)) {
-            for (int seed = 0; seed < INPUTS; seed++) {
-                List<ByteBuffer> values = stock.randomInputs(seed);
-                List<ByteBuffer> outputs =
-                        runtime.run(values, stock.shapes()).stream()
-                                .map(OutputTensor::data)
-                                .toList();
-                Tolerance.assertWithin(stock.run(values), outputs, file + ", input " + seed);
-            }
-            assertEquals(0, runtime.report().predictions().unplanned());
-            return runtime.report().delegation().orElseThrow();
-        }
     }
 
     private static List<Set<Integer>> partitions(Path file) throws Exception {
