@@ -94,7 +94,7 @@ public enum OptionKey implements Option {
             Origin.APPLICATION,
             "such as `256MB`: the memory for all models together that `PlannedModels.acquire` loads in"
                     + " this JVM, for example those of an executor. It is"
-                    + " [divided](how-it-works/budget.md#what-a-budget-is) by their minimum needs and"
+                    + " [divided](how-it-works/budget.md#meaning-of-a-budget) by their minimum needs and"
                     + " their weights; another size takes effect once none of them is in use"),
     SHARED(
             "false",
