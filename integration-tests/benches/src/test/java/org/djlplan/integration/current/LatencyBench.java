@@ -51,6 +51,11 @@ class LatencyBench {
     private static final int MOST_PER_ROUND = 200;
 
     /**
+     * Before the rounds, the first predictions of a delegated model are compared in the background.
+     */
+    private static final double WARM_UP_MILLIS = 300;
+
+    /**
      * Predictions of a small model, after which Java's compiler has compiled the code that
      * predicts.
      */
@@ -185,6 +190,7 @@ class LatencyBench {
                     texts.putIfAbsent(model, text.toString());
                     Rounds rounds = new Rounds();
                     for (Player player : players) {
+                        all.warmUp(player, model);
                         rounds.add(player.name, times -> all.millis(player, model, times));
                     }
                     rows.computeIfAbsent(model, any -> new ArrayList<>())
@@ -329,6 +335,12 @@ class LatencyBench {
             request.addProperty("way", way.name());
             request.addProperty("threads", threads);
             return ask(player, request);
+        }
+
+        void warmUp(Player player, Path model) throws Exception {
+            double each = millis(player, model, 3);
+            int times = (int) Math.min(MOST_PER_ROUND, WARM_UP_MILLIS / each);
+            double unused = millis(player, model, Math.max(1, times));
         }
 
         /** Returns the median of some predictions. */
