@@ -136,7 +136,9 @@ class OtherInputsTest {
             assertBounded(model, 0.25f);
             Await.until(() -> report(model).origin() == Origin.MEASURED);
             assertBounded(model, 0.25f);
-            Await.until(() -> report(model).delegatedOperators() > 0 || isWithdrawn(file));
+            // Beside other work the CPU kernels may be chosen for their speed.
+            boolean withdrawn = report(model).reason().contains("for a request");
+            Await.until(() -> !withdrawn || isWithdrawn(file));
         }
         try (ZooModel<NDList, NDList> model = Planned.load(file, options("off"))) {
             assertEquals(Origin.STORED, report(model).origin(), report(model)::toString);
