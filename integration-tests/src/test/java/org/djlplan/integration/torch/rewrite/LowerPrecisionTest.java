@@ -56,12 +56,6 @@ class LowerPrecisionTest {
     private static final Map<String, Double> ERRORS =
             Map.of("float16", 2e-3, "bfloat16", 2e-2, "int8", 4e-2);
 
-    private static final Pattern MEGABYTES =
-            Pattern.compile(".* ms in ([\\d.]+) MB, .* stock \\(([\\d.]+) MB\\).*");
-
-    /** On a busy machine no difference in time may be certain. */
-    private static final int ATTEMPTS = 3;
-
     @TempDir Path folder;
 
     @BeforeEach
@@ -262,16 +256,17 @@ class LowerPrecisionTest {
     @CsvSource({"float16, 0.62", "int8, 0.35"})
     @NeedsModels(RealModels.TORCHSCRIPT)
     void predict_encoder_runsInFewerBytes(String precision, double most) throws Exception {
-        DelegationReport report = reportOfEncoder(precision);
-        for (int i = 1; i < ATTEMPTS && !report.delegate().equals(precision); i++) {
-            report = reportOfEncoder(precision);
-        }
-        assertEquals(precision, report.delegate(), report.reason());
-        Matcher bytes = MEGABYTES.matcher(report.reason());
-        assertTrue(bytes.matches(), report.reason());
-        double own = Double.parseDouble(bytes.group(1));
-        double stock = Double.parseDouble(bytes.group(2));
-        assertTrue(own <= most * stock, report.reason());
+        String reason = reportOfEncoder(precision).reason();
+        // On a busy machine no difference in time may be certain; then stock serves.
+        double own = megabytes(precision + ":? [\\d.]+ ms in ", reason);
+        double stock = megabytes("stock(?:: [\\d.]+ ms in | \\()", reason);
+        assertTrue(own <= most * stock, reason);
+    }
+
+    private static double megabytes(String before, String reason) {
+        Matcher found = Pattern.compile(before + "([\\d.]+) MB").matcher(reason);
+        assertTrue(found.find(), reason);
+        return Double.parseDouble(found.group(1));
     }
 
     /** Returns what serves after the first predictions, all of which must be close to stock's. */
