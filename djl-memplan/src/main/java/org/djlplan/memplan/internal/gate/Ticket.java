@@ -15,7 +15,7 @@ final class Ticket<T> {
     private final Places large;
     private final Places whenCalm;
 
-    /** It has one of these places while it runs. */
+    /** Where it has a place while it runs. */
     private Places taken = Places.NONE;
 
     /** Since when it waits, and for what; 0 if it began at once. */
@@ -39,8 +39,8 @@ final class Ticket<T> {
     private Supplier<T> next;
 
     /**
-     * @param large places, one of which it takes
-     * @param whenCalm the same while its model is calm
+     * @param large where it takes a place
+     * @param whenCalm where it takes a place while its model is calm
      */
     Ticket(Lane lane, Places large, Places whenCalm) {
         this.lane = lane;
@@ -48,13 +48,13 @@ final class Ticket<T> {
         this.whenCalm = whenCalm;
     }
 
-    /** Returns the places, one of which it may take now. */
+    /** Returns where it may take a place now. */
     Places suitable(long now) {
         lane.countUntil(now);
         return lane.isCalm() ? whenCalm : large;
     }
 
-    /** Returns the places, one of which it took. */
+    /** Returns where it took its place. */
     Places taken() {
         return taken;
     }

@@ -337,6 +337,7 @@ class LatencyBench {
             return ask(player, request);
         }
 
+        /** Predicts for {@link #WARM_UP_MILLIS}, or as often as in a round. */
         void warmUp(Player player, Path model) throws Exception {
             double each = millis(player, model, 3);
             int times = (int) Math.min(MOST_PER_ROUND, WARM_UP_MILLIS / each);
