@@ -44,8 +44,6 @@ class ArchitectureTest {
             classes()
                     .that()
                     .resideInAnyPackage(
-                            STUDY + ".criticalfirst..",
-                            STUDY + ".greedy..",
                             STUDY + ".parallel..",
                             STUDY + ".search..",
                             STUDY + ".shared..",
@@ -79,7 +77,6 @@ class ArchitectureTest {
                             "com.google.errorprone..",
                             STUDY + ".delegation..",
                             "org.djlplan.delegation.internal.choice..",
-                            "org.djlplan.delegation.internal.partition..",
                             "org.djlplan.memplan.graph..",
                             "org.djlplan.memplan.internal.table..",
                             "org.djlplan.memplan.spi..");

@@ -158,12 +158,11 @@ class ArchitectureTest {
                             "serving",
                             "candidates",
                             "planning",
-                            "source",
                             "djl",
                             "budget")
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers(
-                            "plan", "budget", "slicing", "store", "runtime", "source")
+                            "plan", "budget", "slicing", "store", "runtime", "djl")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers(
                             "facade",
@@ -202,8 +201,7 @@ class ArchitectureTest {
                             INTERNAL + ".usage..",
                             INTERNAL + ".plan..",
                             INTERNAL + ".budget",
-                            INTERNAL + ".config..",
-                            ROOT + ".study.shared..");
+                            INTERNAL + ".config..");
 
     @ArchTest
     static final ArchRule tablesArePure =

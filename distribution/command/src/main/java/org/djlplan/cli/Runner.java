@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.djl.ModelHandle;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.plan.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 import org.tensorflow.lite.Interpreter;

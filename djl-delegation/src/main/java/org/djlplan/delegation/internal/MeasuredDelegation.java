@@ -17,7 +17,6 @@ import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.profile.Profiler;
-import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.spi.DelegableModel;

@@ -15,7 +15,6 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
-import org.djlplan.delegation.internal.store.ProfileStore;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.FolderStore;
 import org.djlplan.memplan.internal.store.Format;

@@ -34,28 +34,20 @@ class ArchitectureTest {
                     .definedBy(ROOT)
                     .layer("profile")
                     .definedBy(ROOT + ".profile..")
-                    .layer("store")
-                    .definedBy(ROOT + ".store..")
                     .layer("choice")
                     .definedBy(ROOT + ".choice..")
-                    .layer("partition")
-                    .definedBy(ROOT + ".partition..")
                     .whereLayer("root")
                     .mayNotBeAccessedByAnyLayer()
                     .whereLayer("profile")
                     .mayOnlyBeAccessedByLayers("root")
-                    .whereLayer("store")
-                    .mayOnlyBeAccessedByLayers("root")
                     .whereLayer("choice")
-                    .mayOnlyBeAccessedByLayers("root", "profile", "store")
-                    .whereLayer("partition")
-                    .mayOnlyBeAccessedByLayers("root", "profile", "store", "choice");
+                    .mayOnlyBeAccessedByLayers("root", "profile");
 
     @ArchTest
     static final ArchRule choosingIsPure =
             classes()
                     .that()
-                    .resideInAnyPackage(ROOT + ".partition..", ROOT + ".choice..")
+                    .resideInAPackage(ROOT + ".choice..")
                     .should()
                     .onlyDependOnClassesThat(
                             resideInAnyPackage(
@@ -63,7 +55,6 @@ class ArchitectureTest {
                                             "java.util..",
                                             "org.djlplan.thirdparty.guava..",
                                             "com.google.errorprone..",
-                                            ROOT + ".partition..",
                                             ROOT + ".choice..",
                                             MEMPLAN + ".internal.table..",
                                             MEMPLAN + ".graph..",

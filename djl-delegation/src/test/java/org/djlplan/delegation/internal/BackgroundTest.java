@@ -22,8 +22,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.delegation.internal.Background.Patience;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.choice.ProfileTable;
-import org.djlplan.delegation.internal.store.ProfileStore;
-import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.StoreLock;
 import org.djlplan.memplan.internal.table.Entry;

@@ -18,8 +18,6 @@ import java.util.stream.Stream;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.Measurement.UnmeasurableException;
 import org.djlplan.delegation.internal.choice.ProfileTable;
-import org.djlplan.delegation.internal.store.ProfileStore;
-import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.memplan.internal.machine.Machine;
 import org.djlplan.memplan.internal.store.StoreLock;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;

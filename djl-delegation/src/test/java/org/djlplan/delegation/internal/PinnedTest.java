@@ -25,8 +25,6 @@ import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
 import org.djlplan.delegation.internal.Measurement.Profiling;
 import org.djlplan.delegation.internal.choice.ProfileTable;
-import org.djlplan.delegation.internal.store.ProfileStore;
-import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.table.Entry;

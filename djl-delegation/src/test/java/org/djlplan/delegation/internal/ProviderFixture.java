@@ -20,8 +20,6 @@ import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
-import org.djlplan.delegation.internal.store.ProfileStore;
-import org.djlplan.delegation.internal.store.SampleTables;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.report.DelegationReport.Origin;
 import org.djlplan.memplan.report.OutputAgreement;

@@ -11,7 +11,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.stream.Collectors;
-import org.djlplan.delegation.internal.partition.Units;
+import org.djlplan.delegation.internal.choice.Units;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.RealModels;

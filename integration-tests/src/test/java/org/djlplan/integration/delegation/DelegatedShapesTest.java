@@ -18,7 +18,7 @@ import org.djlplan.integration.networks.FullyConvolutional;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.MemoryPlanner;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.WorkspaceMetric;
 import org.djlplan.memplan.internal.runtime.WorkspacePool;

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
-import org.djlplan.delegation.internal.partition.Dataflow;
+import org.djlplan.delegation.internal.choice.Dataflow;
 import org.djlplan.integration.networks.HalfPrecision;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.Served;

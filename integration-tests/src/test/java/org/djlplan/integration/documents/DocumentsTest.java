@@ -20,6 +20,8 @@ import org.djlplan.delegation.internal.DelegationKey;
 import org.djlplan.integration.documents.Markdown.Block;
 import org.djlplan.memplan.internal.config.OptionKey;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
 
@@ -174,14 +176,30 @@ class DocumentsTest {
     @Test
     void architecture_packages_equalTheSources() throws IOException {
         Pattern row =
-                Pattern.compile("(?m)^\\| `((?:memplan|delegation|cli|study|ai)[\\w.]*)` \\|");
+                Pattern.compile("(?m)^\\| (`(?:memplan|delegation|cli|study|ai)\\b[^|]*) \\|");
         Set<String> told = new TreeSet<>();
         Matcher found = row.matcher(Markdown.read(ARCHITECTURE).text());
         while (found.find()) {
-            String name = found.group(1);
-            told.add(name.startsWith("ai.") ? name : "org.djlplan." + name);
+            for (String quoted : found.group(1).split(", ", -1)) {
+                String name = quoted.replace("`", "");
+                told.add(name.startsWith("ai.") ? name : "org.djlplan." + name);
+            }
         }
         assertEquals(new TreeSet<>(Sources.packages()), told);
+    }
+
+    /** More types than these are too many to open in order to follow one thing. */
+    @ParameterizedTest
+    @ValueSource(strings = {"TfLiteReader", "MeasuredDelegation"})
+    void architecture_journeyFromType_namesAtMostTwentyTypes(String start) throws IOException {
+        Block drawing =
+                Markdown.read(ARCHITECTURE).blocks("").stream()
+                        .filter(block -> block.code().strip().startsWith(start))
+                        .findFirst()
+                        .orElseThrow();
+        Set<String> types = new TreeSet<>(List.of(drawing.code().split("\\W+", -1)));
+        types.retainAll(Sources.classes());
+        assertTrue(types.size() > 10 && types.size() <= 20, types.size() + " types: " + types);
     }
 
     @Test

@@ -125,13 +125,13 @@ class MissingPartsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "TFLite plan/portfolio/MemoryPlanner",
+                "TFLite plan/MemoryPlanner",
                 "TFLite source/tflite/TfLiteReader",
                 "TFLite djl/StockTfLiteAdapter",
                 "TFLite serving/ServedModel",
                 "PyTorch runtime/torch/TorchAllocator",
                 "PyTorch runtime/torch/TorchArenas",
-                "PyTorch source/trace/AllocationTrace",
+                "PyTorch usage/AllocationTrace",
                 "PyTorch runtime/torch/TorchArenas$Outcome"
             })
     void load_otherClassMissing_runsAsStock(String engineAndClass) throws Exception {

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
-import org.djlplan.memplan.internal.plan.portfolio.Attempt;
-import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
+import org.djlplan.memplan.internal.plan.Attempt;
+import org.djlplan.memplan.internal.plan.Portfolio;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.study.shared.SharedStrategies;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.integration.paper.Contender.Kind;
-import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.MemoryPlanner;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToLongBiFunction;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
-import org.djlplan.memplan.internal.plan.greedy.PlacedUnits;
+import org.djlplan.memplan.internal.plan.PlacedUnits;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UnitOrders;
 import org.djlplan.memplan.internal.usage.UsageRecord;

@@ -2,10 +2,10 @@ package org.djlplan.study.parallel;
 
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.plan.Attempt;
+import org.djlplan.memplan.internal.plan.Greedy;
 import org.djlplan.memplan.internal.plan.OffsetStrategy;
-import org.djlplan.memplan.internal.plan.greedy.Greedy;
-import org.djlplan.memplan.internal.plan.portfolio.Attempt;
-import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
+import org.djlplan.memplan.internal.plan.Portfolio;
 import org.djlplan.memplan.internal.usage.UsageRecords;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 

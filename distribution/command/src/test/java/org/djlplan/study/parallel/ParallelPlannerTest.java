@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.internal.plan.Attempt;
+import org.djlplan.memplan.internal.plan.MemoryPlanner;
 import org.djlplan.memplan.internal.plan.PlanValidator;
-import org.djlplan.memplan.internal.plan.portfolio.Attempt;
-import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.internal.usage.InPlace;
 import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;

@@ -12,7 +12,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedSet;
 import org.djlplan.delegation.internal.choice.Race.Contender;
-import org.djlplan.delegation.internal.partition.Dataflow;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.table.Entry;
 import org.djlplan.memplan.report.DelegationReport;

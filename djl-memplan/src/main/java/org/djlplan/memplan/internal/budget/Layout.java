@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.budget.StreamingPlan.Load;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
-import org.djlplan.memplan.internal.plan.portfolio.Portfolio;
+import org.djlplan.memplan.internal.plan.Portfolio;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;

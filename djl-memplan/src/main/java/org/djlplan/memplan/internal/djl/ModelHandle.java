@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.budget.ResidentWeights;
 import org.djlplan.memplan.internal.config.Budget;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.plan.EvaluatedPlan;
 import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.report.PlanReport;
 

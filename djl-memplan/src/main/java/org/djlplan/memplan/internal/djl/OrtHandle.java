@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.Budget;
 import org.djlplan.memplan.internal.config.BudgetResolver;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
-import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.EvaluatedPlan;
+import org.djlplan.memplan.internal.plan.MemoryPlanner;
 import org.djlplan.memplan.internal.runtime.ort.OrtMemory;
 import org.djlplan.memplan.report.PlanReport;
 

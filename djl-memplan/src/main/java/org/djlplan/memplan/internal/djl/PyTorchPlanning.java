@@ -18,7 +18,7 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.djl.liveness.DjlClasses;
 import org.djlplan.memplan.internal.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.internal.gate.Gate;
-import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.MemoryPlanner;
 import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.internal.runtime.torch.TorchAllocator;

@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.djlplan.memplan.errors.BudgetTooSmallException;
 import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.config.PlanOptions;
-import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.MemoryPlanner;
 import org.djlplan.memplan.internal.report.ReportSources;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.internal.runtime.tflite.UnplannableException;

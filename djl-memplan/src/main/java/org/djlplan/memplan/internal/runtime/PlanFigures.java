@@ -3,7 +3,7 @@ package org.djlplan.memplan.internal.runtime;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.internal.budget.StreamingPlan;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.plan.EvaluatedPlan;
 import org.djlplan.memplan.internal.usage.LowerBounds;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;

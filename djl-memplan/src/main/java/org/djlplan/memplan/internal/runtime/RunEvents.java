@@ -2,8 +2,8 @@ package org.djlplan.memplan.internal.runtime;
 
 import java.util.Optional;
 import java.util.OptionalInt;
-import org.djlplan.memplan.internal.source.trace.Allocation;
-import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.memplan.internal.usage.Allocation;
+import org.djlplan.memplan.internal.usage.AllocationTrace;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 

@@ -16,7 +16,7 @@ import org.djlplan.memplan.internal.budget.StreamedGraph;
 import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.budget.StreamingPlanner;
 import org.djlplan.memplan.internal.budget.StreamingProblem;
-import org.djlplan.memplan.internal.planning.budget.StreamedModel;
+import org.djlplan.memplan.internal.planning.StreamedModel;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.ProcessMemory.NativeHeap;
 import org.djlplan.memplan.internal.runtime.WeightStream;

@@ -19,7 +19,7 @@ import org.djlplan.memplan.internal.budget.KernelSelection.Selection;
 import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.candidates.CpuOutputs;
 import org.djlplan.memplan.internal.candidates.OperatorCheck;
-import org.djlplan.memplan.internal.planning.budget.KernelTrials.Faster;
+import org.djlplan.memplan.internal.planning.KernelTrials.Faster;
 import org.djlplan.memplan.internal.runtime.MappedFile;
 import org.djlplan.memplan.internal.runtime.ProcessMemory;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;

@@ -7,7 +7,7 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.internal.config.PlanOptions;
-import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
+import org.djlplan.memplan.internal.planning.StreamedCopies;
 import org.djlplan.memplan.internal.runtime.MappedFile;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.tflite.EngineView;

@@ -13,7 +13,7 @@ import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.gate.Gate;
 import org.djlplan.memplan.internal.gate.Lane;
 import org.djlplan.memplan.internal.gate.Places;
-import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
+import org.djlplan.memplan.internal.planning.StreamedCopies;
 import org.djlplan.memplan.internal.runtime.tflite.InputShapes;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.internal.runtime.tflite.TensorInfo;

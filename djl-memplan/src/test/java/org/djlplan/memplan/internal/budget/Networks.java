@@ -3,7 +3,7 @@ package org.djlplan.memplan.internal.budget;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import org.djlplan.memplan.internal.plan.greedy.Greedy;
+import org.djlplan.memplan.internal.plan.Greedy;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.internal.usage.UsageRecords;

@@ -13,7 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
-import org.djlplan.memplan.internal.planning.budget.StreamedCopies;
+import org.djlplan.memplan.internal.planning.StreamedCopies;
 import org.djlplan.memplan.internal.thread.Later;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -14,8 +14,8 @@ import net.jqwik.api.statistics.Statistics;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.internal.plan.Greedy;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
-import org.djlplan.memplan.internal.plan.greedy.Greedy;
 import org.djlplan.memplan.testing.GraphSketch;
 
 /**

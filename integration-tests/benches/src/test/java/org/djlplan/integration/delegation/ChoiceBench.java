@@ -17,7 +17,7 @@ import org.djlplan.delegation.internal.choice.ProfileTable;
 import org.djlplan.delegation.internal.choice.Request;
 import org.djlplan.delegation.internal.choice.Request.Goal;
 import org.djlplan.delegation.internal.choice.Request.Goal.Objective;
-import org.djlplan.delegation.internal.partition.Units;
+import org.djlplan.delegation.internal.choice.Units;
 import org.djlplan.delegation.internal.profile.Profiler;
 import org.djlplan.integration.bench.Rounds;
 import org.djlplan.integration.support.RealModels;

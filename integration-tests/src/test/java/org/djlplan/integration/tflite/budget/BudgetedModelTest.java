@@ -24,7 +24,7 @@ import org.djlplan.memplan.internal.config.BudgetResolver;
 import org.djlplan.memplan.internal.config.GivenOptions;
 import org.djlplan.memplan.internal.config.PlanOptions;
 import org.djlplan.memplan.internal.machine.MemoryRoom;
-import org.djlplan.memplan.internal.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.internal.plan.MemoryPlanner;
 import org.djlplan.memplan.internal.runtime.MappedFile;
 import org.djlplan.memplan.internal.runtime.tflite.Delegates;
 import org.djlplan.memplan.internal.runtime.tflite.OutputTensor;

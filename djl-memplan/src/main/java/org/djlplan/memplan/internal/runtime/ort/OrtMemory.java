@@ -20,7 +20,7 @@ import org.djlplan.memplan.internal.runtime.RunEvents;
 import org.djlplan.memplan.internal.runtime.Settling;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.runtime.VirtualThreads;
-import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.memplan.internal.usage.AllocationTrace;
 import org.djlplan.memplan.report.PlanReport;
 
 /**

@@ -3,7 +3,7 @@ package org.djlplan.memplan.internal.runtime.tflite;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.plan.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.Arena;
 import org.djlplan.memplan.internal.runtime.ArenaPool;
 import org.djlplan.memplan.internal.runtime.WorkspacePool;

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.plan.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.RecentMap;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.memplan.spi.Candidate;

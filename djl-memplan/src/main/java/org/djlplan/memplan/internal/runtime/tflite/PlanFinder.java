@@ -1,7 +1,7 @@
 package org.djlplan.memplan.internal.runtime.tflite;
 
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.plan.EvaluatedPlan;
 
 /** The planner of one model, as called by the runtime. */
 @FunctionalInterface

@@ -5,12 +5,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import org.djlplan.memplan.internal.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.internal.plan.EvaluatedPlan;
 import org.djlplan.memplan.internal.runtime.InputSizes;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.PredictionTally;
-import org.djlplan.memplan.internal.source.trace.AllocationTrace;
 import org.djlplan.memplan.internal.thread.Later;
+import org.djlplan.memplan.internal.usage.AllocationTrace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

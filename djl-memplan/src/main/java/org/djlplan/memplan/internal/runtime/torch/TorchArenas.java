@@ -12,8 +12,8 @@ import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.OutputArena;
 import org.djlplan.memplan.internal.runtime.RunCounters;
 import org.djlplan.memplan.internal.runtime.RunEvents;
-import org.djlplan.memplan.internal.source.trace.Allocation;
-import org.djlplan.memplan.internal.source.trace.AllocationTrace;
+import org.djlplan.memplan.internal.usage.Allocation;
+import org.djlplan.memplan.internal.usage.AllocationTrace;
 import org.djlplan.thirdparty.guava.primitives.Ints;
 
 /**

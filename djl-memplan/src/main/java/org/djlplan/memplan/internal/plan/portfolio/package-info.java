@@ -1,5 +1,0 @@
-/**
- * All strategies by name, the portfolio that runs the suitable ones and returns the best valid
- * plan, and the planner of a graph.
- */
-package org.djlplan.memplan.internal.plan.portfolio;
