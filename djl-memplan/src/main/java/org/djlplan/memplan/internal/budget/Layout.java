@@ -7,6 +7,7 @@ import java.util.Optional;
 import org.djlplan.memplan.internal.budget.StreamingPlan.Load;
 import org.djlplan.memplan.internal.plan.OffsetPlan;
 import org.djlplan.memplan.internal.plan.Portfolio;
+import org.djlplan.memplan.internal.plan.SmallestGap;
 import org.djlplan.memplan.internal.usage.PlanningProblem;
 import org.djlplan.memplan.internal.usage.UsageRecord;
 import org.djlplan.thirdparty.guava.collect.ImmutableList;
@@ -191,24 +192,16 @@ final class Layout {
      * to the arena's end comes last.
      */
     private long gap(UsageRecord item, int first) {
-        boolean inPages = item.tensor() >= units;
-        long best = NOWHERE;
-        long bestBytes = Long.MAX_VALUE;
-        long free = 0;
+        SmallestGap gap =
+                new SmallestGap(item.bytes(), item.tensor() >= units ? WeightUse.PAGE_BYTES : 1);
         for (int i = 0; i < count; i++) {
             UsageRecord other = items.get(placed[i]);
             if (from[placed[i]] <= item.last() && first <= other.last()) {
-                long begin = inPages ? WeightUse.roundUp(free) : free;
-                long gapBytes = offsets[placed[i]] - free;
-                if (offsets[placed[i]] - begin >= item.bytes() && gapBytes < bestBytes) {
-                    best = begin;
-                    bestBytes = gapBytes;
-                }
-                free = Math.max(free, offsets[placed[i]] + other.bytes());
+                long offset = offsets[placed[i]];
+                gap.add(offset, offset + other.bytes());
             }
         }
-        long begin = inPages ? WeightUse.roundUp(free) : free;
-        return best == NOWHERE && endBytes - begin >= item.bytes() ? begin : best;
+        return gap.offset() + item.bytes() <= endBytes ? gap.offset() : NOWHERE;
     }
 
     private void place(UsageRecord item, int first, long offset) {

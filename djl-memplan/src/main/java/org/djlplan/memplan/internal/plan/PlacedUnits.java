@@ -13,9 +13,9 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
 /**
  * Placed units by offset, and the places that are left for another unit. Placed units never move.
  *
- * <p>The gaps for a unit lie between the placed units that conflict with it. The smallest gap that
- * fits is used (Pisarchyk and Lee 2020, section 5.2, Algorithm 3), on a tie the lowest; if no gap
- * fits, the unit begins where the highest of these units ends. O(n) for n placed units.
+ * <p>The gaps for a unit lie between the placed units that conflict with it. The {@link
+ * SmallestGap} is used; if no gap fits, the unit begins where the highest of these units ends. O(n)
+ * for n placed units.
  */
 public final class PlacedUnits {
 
@@ -109,21 +109,13 @@ public final class PlacedUnits {
 
     /** Returns the offset in bytes of the smallest gap for a unit. */
     public long smallestGap(UsageRecord unit) {
-        long free = 0;
-        long best = -1;
-        long bestBytes = Long.MAX_VALUE;
-        for (int i = 0; i < units.size() && (best < 0 || bestBytes > unit.bytes()); i++) {
-            int other = byStart[i];
-            if (conflicts(unit, other)) {
-                long gap = start[other] - free;
-                if (gap >= unit.bytes() && gap < bestBytes) {
-                    bestBytes = gap;
-                    best = free;
-                }
-                free = Math.max(free, end[other]);
+        SmallestGap gap = new SmallestGap(unit.bytes(), 1);
+        for (int i = 0; i < units.size() && !gap.isPerfect(); i++) {
+            if (conflicts(unit, byStart[i])) {
+                gap.add(start[byStart[i]], end[byStart[i]]);
             }
         }
-        return best < 0 ? free : best;
+        return gap.offset();
     }
 
     /** Returns the offset in bytes at which the last unit ends that conflicts with a unit. */
