@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /** What every offset strategy does, whatever its plans are like. */
 public abstract class OffsetStrategyContract {
 
-    private static final int MANY = 10_000;
+    private static final int MANY = 5_000;
 
     /** Returns the strategies under test. */
     protected abstract List<OffsetStrategy> strategies();

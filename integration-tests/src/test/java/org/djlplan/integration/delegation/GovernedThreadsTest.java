@@ -115,7 +115,7 @@ class GovernedThreadsTest {
             Threads.all(
                     2,
                     thread -> {
-                        for (int i = 0; i < 20; i++) {
+                        for (int i = 0; i < 8; i++) {
                             assertEquals(expected, predict(runtime, inputs));
                             assertEquals(2, threads(runtime));
                         }

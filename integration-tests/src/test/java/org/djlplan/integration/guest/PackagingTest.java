@@ -70,14 +70,14 @@ class PackagingTest {
     @ParameterizedTest
     @EnumSource(
             mode = EnumSource.Mode.EXCLUDE,
-            names = {"OLD_GUAVA", "SPRING_BOOT_3_3"})
+            names = "SPRING_BOOT_3_3")
     void load_shippedInOtherWays_isMeasuredInAProcessThatKnowsNothingOfTheApplication(Shipped how)
             throws Exception {
         load_shipped_isMeasuredInAProcessThatKnowsNothingOfTheApplication(how);
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"OLD_GUAVA", "SPRING_BOOT_3_3"})
+    @EnumSource(names = "SPRING_BOOT_3_3")
     void load_shipped_isMeasuredInAProcessThatKnowsNothingOfTheApplication(Shipped how)
             throws Exception {
         Started application =

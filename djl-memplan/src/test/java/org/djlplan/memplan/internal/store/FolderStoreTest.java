@@ -164,7 +164,7 @@ class FolderStoreTest extends StoreFixture {
     @Test
     void save_valueTooLargeToBeRead_isNotStored() {
         int most = (int) Format.MOST_BYTES / 4;
-        for (int size : List.of(most / 2, most)) {
+        for (int size : List.of(most / 16, most)) {
             ImmutableLongArray steps = ImmutableLongArray.copyOf(Collections.nCopies(size, 10L));
             WeightTrace trace = new WeightTrace(List.of(), steps, steps, List.of(), List.of());
             store.save(KEY, trace);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class ResizedModelsTest {
 
-    private static final int SECONDS = 6;
+    private static final int SECONDS = 3;
 
     /** Cases of all models together, at least; large shapes are left out. */
     private static final int LEAST_CASES = 20;

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class RandomModelsTest {
 
-    private static final int MODELS = 40;
+    private static final int MODELS = 25;
     private static final int MORE_MODELS = 200;
 
     /** Number of models that are loaded, but not run. */

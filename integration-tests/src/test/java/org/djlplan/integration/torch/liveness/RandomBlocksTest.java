@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 @OnEveryDjlWhenLong
 class RandomBlocksTest {
 
-    private static final int BLOCKS = 150;
+    private static final int BLOCKS = 100;
     private static final int PREDICTIONS = 9;
 
     @TempDir Path folder;

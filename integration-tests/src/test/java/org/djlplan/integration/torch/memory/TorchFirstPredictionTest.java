@@ -99,6 +99,7 @@ class TorchFirstPredictionTest {
 
     /** Two passes compare the block's state, and the third one is recorded. */
     @Test
+    @Tag("long")
     void predict_usersCompositeWithOp_needsAShareOfStockFromTheFourthOn() throws Exception {
         String[] six = {FirstPrediction.COMPOSITE, "3x96", "3x96", "3x96", "3x96", "3x96", "3x96"};
         List<FirstPrediction.Figures> stock =

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 class TorchRandomModelsTest {
 
     private static final int FIRST_SEED = Integer.getInteger("djlplan.random.seed", 0);
-    private static final int MODELS = Integer.getInteger("djlplan.random.models", 40);
+    private static final int MODELS = Integer.getInteger("djlplan.random.models", 25);
     private static final int THREADS = 3;
     private static final int ROUNDS = 2;
     private static final int REQUESTS = 10;
