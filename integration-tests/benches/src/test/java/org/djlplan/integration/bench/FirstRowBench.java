@@ -90,7 +90,7 @@ class FirstRowBench {
         // An empty entry is the current folder.
         entries.removeIf(String::isEmpty);
         if (!current) {
-            entries.removeIf(entry -> !Files.isDirectory(Path.of(entry)));
+            entries.removeIf(entry -> !isOfProject(Path.of(entry)));
             String others = Files.readString(Path.of("target", "djl", djl + ".txt")).strip();
             entries.addAll(Splitter.on(File.pathSeparator).splitToList(others));
         }
@@ -100,6 +100,11 @@ class FirstRowBench {
             path.add(Files.isDirectory(file) ? jar(file).toString() : entry);
         }
         return path;
+    }
+
+    /** Returns whether this build made an entry, which is a jar after the phase {@code package}. */
+    private static boolean isOfProject(Path entry) {
+        return Files.isDirectory(entry) || entry.getParent().endsWith("target");
     }
 
     private Path jar(Path classes) throws IOException {
