@@ -15,10 +15,34 @@ import org.djlplan.thirdparty.guava.primitives.Ints;
 /** Makes models of one operator each, with values of their inputs. */
 class OperatorFiles {
 
+    static final List<String> POOLS = List.of("MAX_POOL_2D", "AVERAGE_POOL_2D", "L2_POOL_2D");
+
+    static final List<String> RESIZES = List.of("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR");
+
+    static final FlatTable CONVOLUTION = options("Conv2DOptions", "stride_w", 1, "stride_h", 1);
+
+    static final FlatTable DEPTHWISE =
+            options("DepthwiseConv2DOptions", "stride_w", 1, "stride_h", 1)
+                    .with("depth_multiplier", 1);
+
+    static final FlatTable POOL =
+            options("Pool2DOptions", "stride_w", 1, "stride_h", 1)
+                    .with("filter_width", 2)
+                    .with("filter_height", 2);
+
     final List<CraftedFile> files = new ArrayList<>();
 
     /** Adds a tensor to a model, and its value if it is an input, and returns its id. */
     interface Operand extends ToIntFunction<CraftedFile> {}
+
+    /** A constant of integers. */
+    record Numbers(Form form, int... values) implements Operand {
+
+        @Override
+        public int applyAsInt(CraftedFile file) {
+            return file.model().constant(form, content(values));
+        }
+    }
 
     static Form floats(int... shape) {
         return Form.of(ElementType.FLOAT32, shape);
@@ -68,6 +92,10 @@ class OperatorFiles {
         };
     }
 
+    static Operand input(Form form, int... values) {
+        return input(form, form.shape(), content(values));
+    }
+
     static Operand constant(Form form) {
         return constant(form, random(form));
     }
@@ -77,7 +105,7 @@ class OperatorFiles {
     }
 
     static Operand numbers(Form form, int... values) {
-        return constant(form, content(values));
+        return new Numbers(form, values);
     }
 
     static Operand result(Form form) {
