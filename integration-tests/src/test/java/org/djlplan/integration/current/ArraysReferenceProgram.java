@@ -3,22 +3,18 @@ package org.djlplan.integration.current;
 import ai.djl.Device;
 import ai.djl.engine.EngineException;
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -30,17 +26,6 @@ import java.util.stream.IntStream;
  */
 final class ArraysReferenceProgram {
 
-    private static final List<DataType> TYPES =
-            List.of(
-                    DataType.FLOAT32,
-                    DataType.FLOAT64,
-                    DataType.FLOAT16,
-                    DataType.UINT8,
-                    DataType.INT8,
-                    DataType.INT32,
-                    DataType.INT64,
-                    DataType.BOOLEAN);
-
     /** Types that PyTorch's engine does not have, each with one of its types of the same width. */
     private static final Map<DataType, DataType> CARRIERS =
             Map.of(
@@ -48,31 +33,6 @@ final class ArraysReferenceProgram {
                     DataType.BFLOAT16, DataType.FLOAT16,
                     DataType.UINT32, DataType.INT32,
                     DataType.UINT64, DataType.INT64);
-
-    private static final double[] FRACTIONS = {
-        0, 1, Double.NaN, -1.5, Double.POSITIVE_INFINITY, 3e9, -0.0, 2.5, 1e-42, 65504, 0.1, 1e300
-    };
-
-    private static final long[] WHOLE = {
-        0, 1, -1, Long.MAX_VALUE, Long.MIN_VALUE, (1L << 53) + 1, 127, 128, 255, 1L << 31, -7, 32768
-    };
-
-    private static final List<String> INDICES =
-            List.of(
-                    ":",
-                    "0",
-                    "-1",
-                    "9",
-                    "1:",
-                    "::2",
-                    "1:1",
-                    ":, 0",
-                    "0, 1",
-                    "..., 0",
-                    "0, ...",
-                    ":, 1:3",
-                    "1:2, ..., :1",
-                    "null, 0");
 
     /** Calls whose results may differ from PyTorch's in the last bits. */
     private static final List<String> ROUNDED = List.of("softmax", "exp", "sqrt", "sum", "max");
@@ -91,17 +51,13 @@ final class ArraysReferenceProgram {
                     "subi flag",
                     "subi seven");
 
-    /**
-     * An array, or a view of one, of each type.
-     *
-     * @param tame whether the elements are 1, 2, 5, 10 …; otherwise NaN, infinities and extremes
-     *     occur
-     */
+    /** An array, or a view of one, of each type. */
     private record Sample(
             DataType type, String kind, boolean tame, UnaryOperator<NDArray> view, long... shape) {
 
         NDArray base(NDManager manager, boolean ours) {
-            return create(manager, ours ? type : CARRIERS.getOrDefault(type, type), tame, shape);
+            return ArrayCalls.create(
+                    manager, ours ? type : CARRIERS.getOrDefault(type, type), tame, shape);
         }
 
         boolean isEmpty() {
@@ -120,24 +76,23 @@ final class ArraysReferenceProgram {
     private record Image(DataType type, Shape shape, List<Number> numbers) {}
 
     private final boolean alone = Boolean.getBoolean("ai.djl.tflite.disable_alternative");
-    private final Map<String, Function<NDArray, Object>> arithmetic = new LinkedHashMap<>();
-    private final Map<String, Function<NDArray, Object>> moves = new LinkedHashMap<>();
+    private final Map<String, Function<NDArray, Object>> arithmetic = ArrayCalls.arithmetic();
+    private final Map<String, Function<NDArray, Object>> moves = ArrayCalls.moves();
     private final Map<String, Integer> answered = new TreeMap<>();
     private final Set<String> failed = new HashSet<>();
     private int wrong;
 
-    private ArraysReferenceProgram() {
-        listArithmetic();
-        listMoves();
-    }
+    private ArraysReferenceProgram() {}
 
     /** Prints the differences, and the number of equal answers. */
     public static void main(String[] arguments) {
         ArraysReferenceProgram program = new ArraysReferenceProgram();
         try (NDManager ours = NDManager.newBaseManager(Device.cpu(), "TFLite");
                 NDManager theirs = NDManager.newBaseManager(Device.cpu(), "PyTorch")) {
-            TYPES.forEach(type -> program.compareAll(program.arithmetic, type, ours, theirs));
-            TYPES.forEach(type -> program.compareAll(program.moves, type, ours, theirs));
+            for (DataType type : ArrayCalls.TYPES) {
+                program.compareAll(program.arithmetic, type, ours, theirs);
+                program.compareAll(program.moves, type, ours, theirs);
+            }
             CARRIERS.keySet().stream()
                     .sorted()
                     .forEach(type -> program.compareAll(program.moves, type, ours, theirs));
@@ -167,149 +122,6 @@ final class ArraysReferenceProgram {
                 new Sample(type, "wide", false, array -> array.broadcast(2, 3), 1, 3),
                 new Sample(type, "0", false, whole, 0),
                 new Sample(type, "2x0", false, whole, 2, 0));
-    }
-
-    private static NDArray create(NDManager manager, DataType type, boolean tame, long... shape) {
-        int count = (int) new Shape(shape).size();
-        int width = type.getNumOfBytes();
-        ByteBuffer values = ByteBuffer.allocate(count * width).order(ByteOrder.nativeOrder());
-        for (int i = 0; i < count; i++) {
-            double fraction = tame ? i * i + 1 : FRACTIONS[i % FRACTIONS.length];
-            long number = tame ? i * i + 1 : WHOLE[i % WHOLE.length];
-            switch (type) {
-                case FLOAT32 -> values.putFloat((float) fraction);
-                case FLOAT64 -> values.putDouble(fraction);
-                case INT32, UINT32 -> values.putInt((int) number);
-                case INT64, UINT64 -> values.putLong(number);
-                case BOOLEAN -> values.put((byte) (i % 3 == 1 ? 0 : 1));
-                case UINT8, INT8 -> values.put((byte) number);
-                default -> values.putShort((short) (0x3c00 + 64 * i));
-            }
-        }
-        return manager.create(values.rewind(), new Shape(shape), type);
-    }
-
-    /** Returns another array of the type of an array. */
-    private static NDArray other(NDArray array, long... shape) {
-        return create(array.getManager(), array.getDataType(), true, shape);
-    }
-
-    private static NDArray alike(NDArray array) {
-        return other(array, array.getShape().getShape());
-    }
-
-    private static NDArray alike(NDArray array, DataType type) {
-        return create(array.getManager(), type, true, array.getShape().getShape());
-    }
-
-    private static NDArray mask(NDArray array) {
-        return alike(array, DataType.BOOLEAN);
-    }
-
-    /** Adds a call that changes the array. */
-    private void change(String name, Consumer<NDArray> call) {
-        arithmetic.put(
-                name,
-                array -> {
-                    call.accept(array);
-                    return "changed";
-                });
-    }
-
-    private void listArithmetic() {
-        for (Number number : new Number[] {0, 1, 2.5f, -3L, (byte) 7, 1e10, Float.NaN}) {
-            arithmetic.put("add " + number, a -> a.add(number));
-            arithmetic.put("sub " + number, a -> a.sub(number));
-            arithmetic.put("mul " + number, a -> a.mul(number));
-            arithmetic.put("div " + number, a -> a.div(number));
-            change("addi " + number, a -> a.addi(number));
-            change("divi " + number, a -> a.divi(number));
-        }
-        Map<String, UnaryOperator<NDArray>> operands = new LinkedHashMap<>();
-        operands.put("alike", ArraysReferenceProgram::alike);
-        operands.put("row", a -> other(a, 3));
-        operands.put("scalar", a -> create(a.getManager(), DataType.FLOAT64, true));
-        operands.put("flag", a -> create(a.getManager(), DataType.BOOLEAN, true, 1));
-        operands.put("bytes", a -> alike(a, DataType.INT8));
-        operands.put("longs", a -> alike(a, DataType.INT64));
-        operands.put("seven", a -> other(a, 7));
-        operands.forEach(
-                (name, operand) -> {
-                    arithmetic.put("add " + name, a -> a.add(operand.apply(a)));
-                    arithmetic.put("sub " + name, a -> a.sub(operand.apply(a)));
-                    arithmetic.put("mul " + name, a -> a.mul(operand.apply(a)));
-                    arithmetic.put("div " + name, a -> a.div(operand.apply(a)));
-                    arithmetic.put("concat " + name, a -> a.concat(operand.apply(a)));
-                    arithmetic.put("gt " + name, a -> a.gt(operand.apply(a)));
-                    change("addi " + name, a -> a.addi(operand.apply(a)));
-                    change("subi " + name, a -> a.subi(operand.apply(a)));
-                    change("muli " + name, a -> a.muli(operand.apply(a)));
-                });
-        arithmetic.put("clip", a -> a.clip(-1, 2L));
-        arithmetic.put("sqrt", NDArray::sqrt);
-        arithmetic.put("exp", NDArray::exp);
-        arithmetic.put("sum", NDArray::sum);
-        arithmetic.put("max", NDArray::max);
-        arithmetic.put("argMax", NDArray::argMax);
-        arithmetic.put("countNonzero", NDArray::countNonzero);
-        arithmetic.put("abs", NDArray::abs);
-        arithmetic.put("mean", NDArray::mean);
-        arithmetic.put("booleanMask", a -> a.booleanMask(mask(a)));
-        arithmetic.put("get mask", a -> a.get(mask(a)));
-        arithmetic.put("contentEquals", a -> a.contentEquals(a.duplicate()));
-        arithmetic.put("contentEquals 1", a -> a.contentEquals(1));
-        arithmetic.put("allClose", a -> a.allClose(a.duplicate()));
-        for (int axis : new int[] {0, 1, -1, 3}) {
-            arithmetic.put("sum " + axis, a -> a.sum(new int[] {axis}));
-            arithmetic.put("max " + axis, a -> a.max(new int[] {axis}, true));
-            arithmetic.put("softmax " + axis, a -> a.softmax(axis));
-            arithmetic.put("argMax " + axis, a -> a.argMax(axis));
-            arithmetic.put("cumSum " + axis, a -> a.cumSum(axis));
-        }
-        for (DataType type : TYPES) {
-            arithmetic.put("toType " + type, a -> a.toType(type, true));
-        }
-        for (String index : INDICES) {
-            change("set " + index, a -> a.set(new NDIndex(index), 2.5));
-            change("set array " + index, a -> a.set(new NDIndex(index), other(a, 1)));
-        }
-        arithmetic.put("toArray", a -> a.toArray());
-        arithmetic.put("toDoubleArray", a -> a.toDoubleArray());
-        arithmetic.put("toFloatArray", a -> a.toFloatArray());
-        arithmetic.put("toIntArray", a -> a.toIntArray());
-        arithmetic.put("toLongArray", a -> a.toLongArray());
-        arithmetic.put("toUint8Array", a -> a.toUint8Array());
-        arithmetic.put("toBooleanArray", a -> a.toBooleanArray());
-        arithmetic.put("getFloat", a -> a.getFloat(1));
-        arithmetic.put("getLong", a -> a.getLong(0, 1));
-    }
-
-    /** Lists the calls that only move elements, whatever their type. */
-    private void listMoves() {
-        long[][] shapes = {{6}, {3, 2}, {-1}, {1, 2, -1}, {0}, {}, {2, 2, 3}};
-        for (long[] shape : shapes) {
-            moves.put("reshape " + new Shape(shape), a -> a.reshape(shape));
-            moves.put("broadcast " + new Shape(shape), a -> a.broadcast(shape));
-        }
-        for (int axis : new int[] {0, 1, -1, 3}) {
-            moves.put("expandDims " + axis, a -> a.expandDims(axis));
-            moves.put("squeeze " + axis, a -> a.squeeze(axis));
-            moves.put("flip " + axis, a -> a.flip(axis));
-            moves.put("swapAxes " + axis, a -> a.swapAxes(0, axis));
-            moves.put("split " + axis, a -> a.split(new long[] {1}, axis));
-            moves.put("stack " + axis, a -> NDArrays.stack(new NDList(a, alike(a)), axis));
-            moves.put("concat " + axis, a -> NDArrays.concat(new NDList(a, alike(a)), axis));
-        }
-        INDICES.forEach(index -> moves.put("get " + index, a -> a.get(index)));
-        moves.put("flatten", NDArray::flatten);
-        moves.put("squeeze", NDArray::squeeze);
-        moves.put("transpose", a -> a.transpose());
-        moves.put("transpose 1 0", a -> a.transpose(1, 0));
-        moves.put("transpose 2 0 1", a -> a.transpose(2, 0, 1));
-        moves.put("duplicate", NDArray::duplicate);
-        moves.put("split", a -> a.split(1));
-        moves.put("getScalar", a -> a.getScalar(1));
-        moves.put("toByteArray", a -> a.toByteArray());
     }
 
     private void compareAll(
