@@ -3,7 +3,6 @@ package org.djlplan.integration.tflite.budget;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import java.io.IOException;
@@ -17,7 +16,6 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.OnEveryDjlWhenLong;
-import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.tflite.budget.Budgeted.Answers;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -121,18 +119,7 @@ class BudgetAnswerTest {
 
     private static void assertAnswersAsStock(ZooModel<NDList, NDList> model, Answers expected)
             throws Exception {
-        try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
-            for (int i = 0; i < INPUTS; i++) {
-                assertEquals(
-                        expected.outputs().get(i),
-                        Planned.predict(
-                                predictor,
-                                model.getNDManager(),
-                                expected.inputs().get(i),
-                                expected.shapes()),
-                        "input " + i);
-            }
-        }
+        expected.assertAnsweredBy(model);
         PlanReport report = PlanReport.of(model).orElseThrow();
         assertTrue(report.planned(), report.toString());
         assertEquals(INPUTS, report.predictions().total());

@@ -1,10 +1,14 @@
 package org.djlplan.integration.tflite.budget;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import ai.djl.ModelException;
+import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -96,6 +100,18 @@ final class Budgeted {
                     outputs.add(stock.run(inputs.get(seed)));
                 }
                 return new Answers(stock.shapes(), inputs, outputs);
+            }
+        }
+
+        /** Asserts that a model's outputs for these inputs are the stock engine's. */
+        void assertAnsweredBy(ZooModel<NDList, NDList> model) throws TranslateException {
+            try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
+                NDManager manager = model.getNDManager();
+                for (int i = 0; i < inputs.size(); i++) {
+                    List<ByteBuffer> found =
+                            Planned.predict(predictor, manager, inputs.get(i), shapes);
+                    assertEquals(outputs.get(i), found, "input " + i);
+                }
             }
         }
     }
