@@ -1,11 +1,5 @@
 package org.djlplan.memplan.internal.measure;
 
-import static org.djlplan.memplan.internal.measure.ProcessRunnerTest.GOOD;
-import static org.djlplan.memplan.internal.measure.ProcessRunnerTest.LONG;
-import static org.djlplan.memplan.internal.measure.ProcessRunnerTest.PATIENT;
-import static org.djlplan.memplan.internal.measure.ProcessRunnerTest.ends;
-import static org.djlplan.memplan.internal.measure.ProcessRunnerTest.pid;
-import static org.djlplan.memplan.internal.measure.ProcessRunnerTest.start;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -22,14 +16,12 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.NoRoomException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests processes that do not start, do not answer, or answer late. */
-@Timeout(value = 120, unit = TimeUnit.SECONDS)
-class SilentProcessTest {
+class SilentProcessTest extends ProcessTests {
 
     private static final Limits IMPATIENT =
             new Limits(LONG, Duration.ofSeconds(3), Duration.ofMillis(500), 20, 8);
@@ -64,7 +56,7 @@ class SilentProcessTest {
             long pid = pid(runner);
             assertEquals(0, new ProcessBuilder("kill", "-STOP", "" + pid).start().waitFor());
             long start = System.nanoTime();
-            NoRoomException e = assertThrows(NoRoomException.class, () -> runner.prepare(GOOD));
+            NoRoomException e = noRoom(runner, GOOD);
             assertTrue(e.getMessage().contains("was stopped"), e.getMessage());
             assertFalse(e.killed());
             assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(40));
