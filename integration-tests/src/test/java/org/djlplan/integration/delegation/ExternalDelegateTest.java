@@ -68,19 +68,13 @@ class ExternalDelegateTest {
     @Test
     void delegateOfAClass_isMeasuredInAProcessWithTheApplicationsClasses() throws Exception {
         Path file = model();
-        Map<String, Object> arguments =
-                Map.of(
-                        "delegation.delegate",
-                        "class:" + OfThisClass.class.getName(),
-                        "delegation.profile",
-                        "blocking:3s");
-        try (ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
+        String delegate = "class:" + OfThisClass.class.getName();
+        try (ZooModel<NDList, NDList> model =
+                Planned.load(file, delegation(delegate, "blocking:3s"))) {
             assertSame(file, model);
             assertEquals(Origin.MEASURED, report(model).origin());
         }
-        Kept<ProfileTable> kept =
-                Iterables.getOnlyElement(ProfileStore.list(file, folder.resolve("cache")));
-        assertFalse(kept.value().partitions().isEmpty());
+        assertFalse(kept(file).value().partitions().isEmpty());
     }
 
     /** The delegate takes nothing but additions. */
@@ -96,8 +90,7 @@ class ExternalDelegateTest {
             List<ByteBuffer> inputs = stock.randomInputs(1);
             assertEquals(stock.run(inputs), Planned.predict(model, inputs, stock.shapes()));
         }
-        Kept<ProfileTable> kept =
-                Iterables.getOnlyElement(ProfileStore.list(file, folder.resolve("cache")));
+        Kept<ProfileTable> kept = kept(file);
         assertEquals(List.of(), kept.value().partitions());
         assertEquals("2.6.2", kept.key().facts().get("native"));
     }
@@ -107,36 +100,34 @@ class ExternalDelegateTest {
     void badDelegate_costsTheCandidateOnly_andIsRemembered(String odd) throws Exception {
         Path file = model();
         Map<String, Object> arguments = arguments(odd);
-        try (LogCapture log = LogCapture.echoing();
-                ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
-            assertSame(file, model);
-            assertEquals(0, report(model).delegatedOperators());
-            assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
-        }
-        try (LogCapture log = LogCapture.echoing();
-                ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
-            assertSame(file, model);
-            assertEquals(Origin.STORED, report(model).origin());
-            assertEquals(0, report(model).delegatedOperators());
-            assertEquals(List.of(), log.ours("WARN"));
-        }
+        assertNotDelegated(file, arguments, 1);
+        assertEquals(Origin.STORED, assertNotDelegated(file, arguments, 0));
     }
 
     @Test
     void noDelegate_libraryOfSomethingElse_oneWarning() throws Exception {
-        Path file = model();
-        Map<String, Object> arguments =
-                Map.of(
-                        "delegation.delegate",
-                        Files.writeString(folder.resolve("no.so"), "no library").toString(),
-                        "delegation.profile",
-                        "blocking");
+        Path library = Files.writeString(folder.resolve("no.so"), "no library");
+        assertNotDelegated(model(), delegation(library.toString(), "blocking"), 1);
+    }
+
+    /** Asserts that a model runs without its delegate, and returns where this choice is from. */
+    private static Origin assertNotDelegated(Path file, Map<String, Object> arguments, int warnings)
+            throws Exception {
         try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
             assertSame(file, model);
             assertEquals(0, report(model).delegatedOperators());
-            assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
+            assertEquals(warnings, log.ours("WARN").size(), log.ours("WARN").toString());
+            return report(model).origin();
         }
+    }
+
+    private Kept<ProfileTable> kept(Path file) throws Exception {
+        return Iterables.getOnlyElement(ProfileStore.list(file, folder.resolve("cache")));
+    }
+
+    private static Map<String, Object> delegation(String delegate, String profile) {
+        return Map.of("delegation.delegate", delegate, "delegation.profile", profile);
     }
 
     private void assertSameWithAllAdditions(Path file, Map<String, Object> arguments)
