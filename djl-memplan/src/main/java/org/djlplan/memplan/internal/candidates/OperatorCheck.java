@@ -278,6 +278,9 @@ public final class OperatorCheck implements AutoCloseable {
      *     sizes are unknown, it is stateful, or it is too large
      */
     public static OptionalLong bytes(Graph graph) {
+        if (graph.operators().stream().noneMatch(operator -> hasEightBits(graph, operator))) {
+            return OptionalLong.empty();
+        }
         long constants =
                 graph.tensors().stream()
                         .filter(tensor -> tensor.storage() == Storage.CONSTANT)
@@ -293,8 +296,7 @@ public final class OperatorCheck implements AutoCloseable {
                         .flatMap(operator -> operator.outputs().stream())
                         .mapToLong(id -> graph.tensors().get(id).bytes())
                         .sum();
-        boolean concerned = graph.operators().stream().anyMatch(o -> hasEightBits(graph, o));
-        return concerned && known && constants <= MOST_CONSTANT_BYTES && bytes <= MOST_BYTES
+        return known && constants <= MOST_CONSTANT_BYTES && bytes <= MOST_BYTES
                 ? OptionalLong.of(bytes)
                 : OptionalLong.empty();
     }

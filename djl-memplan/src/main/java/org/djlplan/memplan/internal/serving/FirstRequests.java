@@ -87,9 +87,6 @@ final class FirstRequests {
             full = true;
             return false;
         }
-        if (!isFinite(inputs)) {
-            return false;
-        }
         (delegated ? served : known)
                 .add(
                         new Request(
@@ -103,21 +100,6 @@ final class FirstRequests {
         bytes += more;
         noted++;
         full = noted == MOST;
-        return true;
-    }
-
-    /** Returns whether no number is a NaN or infinite, for which delegates give other results. */
-    private boolean isFinite(List<ByteBuffer> inputs) {
-        for (int i = 0; i < inputs.size(); i++) {
-            if (graph.tensors().get(graph.inputs().get(i)).type() == ElementType.FLOAT32) {
-                ByteBuffer values = inputs.get(i).duplicate().order(ByteOrder.nativeOrder());
-                while (values.remaining() >= Float.BYTES) {
-                    if (!Float.isFinite(values.getFloat())) {
-                        return false;
-                    }
-                }
-            }
-        }
         return true;
     }
 
@@ -216,15 +198,41 @@ final class FirstRequests {
         };
     }
 
-    private synchronized List<Request> computedByCpu() {
-        return List.copyOf(known);
+    private List<Request> computedByCpu() {
+        List<Request> all;
+        synchronized (this) {
+            all = List.copyOf(known);
+        }
+        return comparable(all);
     }
 
     /** Removes and returns the requests that a delegate computed. */
-    private synchronized List<Request> taken() {
-        List<Request> taken = served;
-        served = new ArrayList<>();
-        return taken;
+    private List<Request> taken() {
+        List<Request> taken;
+        synchronized (this) {
+            taken = served;
+            served = new ArrayList<>();
+        }
+        return comparable(taken);
+    }
+
+    /** Leaves out requests with a NaN or an infinity, for which delegates give other results. */
+    private List<Request> comparable(List<Request> requests) {
+        return requests.stream().filter(each -> isFinite(each.inputs())).toList();
+    }
+
+    private boolean isFinite(List<ByteBuffer> inputs) {
+        for (int i = 0; i < inputs.size(); i++) {
+            if (graph.tensors().get(graph.inputs().get(i)).type() == ElementType.FLOAT32) {
+                ByteBuffer values = inputs.get(i).duplicate().order(ByteOrder.nativeOrder());
+                while (values.remaining() >= Float.BYTES) {
+                    if (!Float.isFinite(values.getFloat())) {
+                        return false;
+                    }
+                }
+            }
+        }
+        return true;
     }
 
     private Optional<String> difference(

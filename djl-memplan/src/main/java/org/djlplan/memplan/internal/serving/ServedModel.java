@@ -179,10 +179,11 @@ public final class ServedModel implements TfLiteModel {
 
     /** 8-bit models are compared operator by operator, which takes more memory. */
     private Optional<FirstRequests> requests() {
-        return model.keepsState() || OperatorCheck.bytes(model.graph()).isPresent()
+        return model.keepsState()
                 ? Optional.empty()
                 : delegation
                         .flatMap(ServedDelegation::requestTolerance)
+                        .filter(accepted -> OperatorCheck.bytes(model.graph()).isEmpty())
                         .map(accepted -> new FirstRequests(model.graph(), accepted, factory, runs));
     }
 

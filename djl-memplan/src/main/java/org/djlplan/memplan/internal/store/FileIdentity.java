@@ -58,6 +58,12 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
         }
     }
 
+    /** Returns the identity in one line, with which other processes compare theirs. */
+    @Override
+    public String toString() {
+        return file + ' ' + bytes + ' ' + modifiedNanos + ' ' + changedNanos;
+    }
+
     private static long nanos(FileTime time) {
         return time.to(TimeUnit.NANOSECONDS);
     }

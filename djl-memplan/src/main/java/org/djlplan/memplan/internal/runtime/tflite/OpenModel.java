@@ -2,6 +2,7 @@ package org.djlplan.memplan.internal.runtime.tflite;
 
 import com.sun.jna.Pointer;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.djlplan.memplan.errors.UnsoundModelException;
 import org.djlplan.memplan.graph.FileRegion;
@@ -20,6 +22,7 @@ import org.djlplan.memplan.internal.runtime.MappedFile;
 import org.djlplan.memplan.internal.runtime.NativeLoader;
 import org.djlplan.memplan.internal.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteFile;
+import org.djlplan.memplan.internal.source.tflite.TfLiteFormatException;
 import org.djlplan.memplan.internal.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.internal.source.tflite.TfLiteReader;
 import org.djlplan.memplan.internal.source.tflite.TfLiteSubgraph;
@@ -34,12 +37,17 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  */
 public final class OpenModel implements AutoCloseable {
 
+    /**
+     * The file that was read last, as long as it is in memory: the engine's own model and the
+     * planned one are opened one after the other.
+     */
+    private static final AtomicReference<WeakReference<Content>> LATEST =
+            new AtomicReference<>(new WeakReference<>(null));
+
     private final Path file;
     private final MappedFile mapping;
+    private final Content content;
     private final Graph graph;
-    private final ImmutableList<List<Integer>> inputSignatures;
-    private final ImmutableList<List<Integer>> outputSignatures;
-    private final boolean keepsState;
     private final NativeLoader.Use use;
     private final Pointer handle;
 
@@ -54,16 +62,46 @@ public final class OpenModel implements AutoCloseable {
         this.file = file;
         this.mapping = mapping;
         this.use = use;
-        TfLiteFile content = TfLiteReader.read(mapping.bytes(), file.toString());
-        TfLiteSubgraph main = content.main();
-        graph = TfLiteGraphs.toGraph(content, name);
-        inputSignatures = signatures(main, main.inputs());
-        outputSignatures = signatures(main, main.outputs());
-        keepsState = content.keepsState();
+        content = Content.of(mapping, file, name);
+        graph = content.graph();
         // The handle comes last: nothing fails between it and the object that deletes it.
         handle = TfLiteNative.djlplan_tflite_model_create(mapping.address(), mapping.lengthBytes());
         if (handle == null) {
             throw new UnplannableException("the engine does not take the file");
+        }
+    }
+
+    /**
+     * The content of a file, without references to its bytes.
+     *
+     * @param identity {@link MappedFile#identity} of the file
+     */
+    private record Content(
+            String identity,
+            Graph graph,
+            ImmutableList<List<Integer>> inputSignatures,
+            ImmutableList<List<Integer>> outputSignatures,
+            boolean keepsState) {
+
+        static Content of(MappedFile mapping, Path file, String name)
+                throws TfLiteFormatException {
+            Content latest = LATEST.get().get();
+            if (latest != null
+                    && latest.identity.equals(mapping.identity())
+                    && latest.graph.name().equals(name)) {
+                return latest;
+            }
+            TfLiteFile read = TfLiteReader.read(mapping.bytes(), file.toString());
+            TfLiteSubgraph main = read.main();
+            Content content =
+                    new Content(
+                            mapping.identity(),
+                            TfLiteGraphs.toGraph(read, name),
+                            signatures(main, main.inputs()),
+                            signatures(main, main.outputs()),
+                            read.keepsState());
+            LATEST.set(new WeakReference<>(content));
+            return content;
         }
     }
 
@@ -144,7 +182,7 @@ public final class OpenModel implements AutoCloseable {
      * its own, so only one may serve.
      */
     public boolean keepsState() {
-        return keepsState;
+        return content.keepsState();
     }
 
     /**
@@ -152,7 +190,7 @@ public final class OpenModel implements AutoCloseable {
      * caller; an empty shape if the file does not say.
      */
     public ImmutableList<List<Integer>> inputSignatures() {
-        return inputSignatures;
+        return content.inputSignatures();
     }
 
     /**
@@ -160,7 +198,7 @@ public final class OpenModel implements AutoCloseable {
      * dimensions may then be placeholders, with which nothing can be allocated.
      */
     public boolean leavesDimensions() {
-        return inputSignatures.stream().anyMatch(signature -> signature.contains(-1));
+        return inputSignatures().stream().anyMatch(signature -> signature.contains(-1));
     }
 
     /**
@@ -183,12 +221,12 @@ public final class OpenModel implements AutoCloseable {
 
     /** Returns the inputs before shapes are known; unknown dimensions are −1. */
     public ImmutableList<TensorInfo> inputsBeforeShapes() {
-        return beforeShapes(graph.inputs(), inputSignatures);
+        return beforeShapes(graph.inputs(), content.inputSignatures());
     }
 
     /** Returns the outputs as {@link #inputsBeforeShapes} does. */
     public ImmutableList<TensorInfo> outputsBeforeShapes() {
-        return beforeShapes(graph.outputs(), outputSignatures);
+        return beforeShapes(graph.outputs(), content.outputSignatures());
     }
 
     private ImmutableList<TensorInfo> beforeShapes(
