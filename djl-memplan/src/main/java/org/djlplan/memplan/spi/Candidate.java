@@ -4,6 +4,7 @@ import static org.djlplan.thirdparty.guava.base.Preconditions.checkArgument;
 
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Objects;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
@@ -68,5 +69,23 @@ public record Candidate(
     /** Returns this candidate with buffers that are built for each prediction. */
     public Candidate withTransientBuffers() {
         return new Candidate(operators, threads, true);
+    }
+
+    /**
+     * Written out, because a record's generated methods cost a new JVM 15 ms at their first use.
+     */
+    @Override
+    public boolean equals(Object other) {
+        return this == other
+                || (other instanceof Candidate candidate
+                        && recipe.equals(candidate.recipe)
+                        && threads == candidate.threads
+                        && transientBuffers == candidate.transientBuffers
+                        && operators.equals(candidate.operators));
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(recipe, operators, threads, transientBuffers);
     }
 }

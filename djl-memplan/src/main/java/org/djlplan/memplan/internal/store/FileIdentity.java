@@ -64,6 +64,17 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
         return file + ' ' + bytes + ' ' + modifiedNanos + ' ' + changedNanos;
     }
 
+    /** Written out as {@link org.djlplan.memplan.spi.Candidate#equals} is. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof FileIdentity && toString().equals(other.toString());
+    }
+
+    @Override
+    public int hashCode() {
+        return toString().hashCode();
+    }
+
     private static long nanos(FileTime time) {
         return time.to(TimeUnit.NANOSECONDS);
     }

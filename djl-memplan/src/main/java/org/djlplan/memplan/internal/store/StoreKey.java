@@ -36,4 +36,15 @@ public record StoreKey(String model, Map<String, String> facts) {
         }
         return facts.buildOrThrow();
     }
+
+    /** Written out as {@link org.djlplan.memplan.spi.Candidate#equals} is. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof StoreKey key && model.equals(key.model) && facts.equals(key.facts);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * model.hashCode() + facts.hashCode();
+    }
 }

@@ -83,8 +83,7 @@ public final class OpenModel implements AutoCloseable {
             ImmutableList<List<Integer>> outputSignatures,
             boolean keepsState) {
 
-        static Content of(MappedFile mapping, Path file, String name)
-                throws TfLiteFormatException {
+        static Content of(MappedFile mapping, Path file, String name) throws TfLiteFormatException {
             Content latest = LATEST.get().get();
             if (latest != null
                     && latest.identity.equals(mapping.identity())
