@@ -73,7 +73,9 @@ public final class Dataflow {
      * other operators or the caller.
      */
     public static boolean splitsConstants(Graph graph, Set<Integer> operators) {
-        if (operators.isEmpty() || operators.size() == graph.operators().size()) {
+        if (operators.isEmpty()
+                || operators.size() == graph.operators().size()
+                || graph.operators().stream().noneMatch(each -> UNPACKING.contains(each.type()))) {
             return false;
         }
         Dataflow flow = of(graph);
