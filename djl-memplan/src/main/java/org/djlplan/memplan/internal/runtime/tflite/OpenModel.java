@@ -77,6 +77,7 @@ public final class OpenModel implements AutoCloseable {
      * @param identity {@link MappedFile#identity} of the file
      */
     private record Content(
+            Path file,
             String identity,
             Graph graph,
             ImmutableList<List<Integer>> inputSignatures,
@@ -86,6 +87,7 @@ public final class OpenModel implements AutoCloseable {
         static Content of(MappedFile mapping, Path file, String name) throws TfLiteFormatException {
             Content latest = LATEST.get().get();
             if (latest != null
+                    && latest.file.equals(file)
                     && latest.identity.equals(mapping.identity())
                     && latest.graph.name().equals(name)) {
                 return latest;
@@ -94,6 +96,7 @@ public final class OpenModel implements AutoCloseable {
             TfLiteSubgraph main = read.main();
             Content content =
                     new Content(
+                            file,
                             mapping.identity(),
                             TfLiteGraphs.toGraph(read, name),
                             signatures(main, main.inputs()),
