@@ -40,6 +40,7 @@ public final class MappedFile implements AutoCloseable {
     private static final class Shared {
         private final Path path;
         private final String identity;
+        private final boolean settled;
         private final Memory mapping;
         private int users;
 
@@ -52,7 +53,9 @@ public final class MappedFile implements AutoCloseable {
             this.mapping = mapping;
             // Of the open file, because another file may have its name by now.
             int file = mapping.getInt(NativeMemory.MAPPING_FILE);
-            identity = FileIdentity.of(Path.of("/proc/self/fd/" + file)).toString();
+            FileIdentity now = FileIdentity.of(Path.of("/proc/self/fd/" + file));
+            identity = now.toString();
+            settled = now.isSettled();
         }
 
         boolean intact() {
@@ -154,6 +157,11 @@ public final class MappedFile implements AutoCloseable {
      */
     public String identity() {
         return shared.identity;
+    }
+
+    /** Returns whether the file has another identity after any change since it was mapped. */
+    public boolean isSettled() {
+        return shared.settled;
     }
 
     /** Returns the address of the file's first byte. */

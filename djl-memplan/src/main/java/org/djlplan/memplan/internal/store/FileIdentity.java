@@ -85,7 +85,7 @@ public record FileIdentity(String file, long bytes, long modifiedNanos, long cha
     }
 
     /** Returns whether a change from now on is certain to change the recorded time. */
-    boolean isSettled() {
+    public boolean isSettled() {
         return isUnchangedSince(Instant.now());
     }
 

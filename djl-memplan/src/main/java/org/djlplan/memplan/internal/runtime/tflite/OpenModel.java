@@ -102,7 +102,9 @@ public final class OpenModel implements AutoCloseable {
                             signatures(main, main.inputs()),
                             signatures(main, main.outputs()),
                             read.keepsState());
-            LATEST.set(new WeakReference<>(content));
+            if (mapping.isSettled()) {
+                LATEST.set(new WeakReference<>(content));
+            }
             return content;
         }
     }
