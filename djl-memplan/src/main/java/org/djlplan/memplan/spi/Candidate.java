@@ -75,7 +75,7 @@ public record Candidate(
      * Written out, because a record's generated methods cost a new JVM 15 ms at their first use.
      */
     @Override
-    public boolean equals(Object other) {
+    public final boolean equals(Object other) {
         return this == other
                 || (other instanceof Candidate candidate
                         && recipe.equals(candidate.recipe)
@@ -85,7 +85,7 @@ public record Candidate(
     }
 
     @Override
-    public int hashCode() {
+    public final int hashCode() {
         return Objects.hash(recipe, operators, threads, transientBuffers);
     }
 }

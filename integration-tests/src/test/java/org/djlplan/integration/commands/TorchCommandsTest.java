@@ -253,8 +253,8 @@ class TorchCommandsTest {
 
     @Test
     void plan_networkOfDjl_isPlannedWithoutWeights() throws Exception {
-        Result result = DjlPlanProcess.runHere(
-                        "plan", "--json", "--time-limit", "0s", "zoo:mobilenet_v2");
+        Result result =
+                DjlPlanProcess.runHere("plan", "--json", "--time-limit", "0s", "zoo:mobilenet_v2");
         assertEquals(0, result.exitCode(), result.err());
         JsonObject json = JsonParser.parseString(result.out()).getAsJsonObject();
         assertEquals("recording", json.get("view").getAsString());

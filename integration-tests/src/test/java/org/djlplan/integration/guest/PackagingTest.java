@@ -68,9 +68,7 @@ class PackagingTest {
     /** The tests of exits cover the plain class path. */
     @Tag("long")
     @ParameterizedTest
-    @EnumSource(
-            mode = EnumSource.Mode.EXCLUDE,
-            names = "SPRING_BOOT_3_3")
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SPRING_BOOT_3_3")
     void load_shippedInOtherWays_isMeasuredInAProcessThatKnowsNothingOfTheApplication(Shipped how)
             throws Exception {
         load_shipped_isMeasuredInAProcessThatKnowsNothingOfTheApplication(how);
