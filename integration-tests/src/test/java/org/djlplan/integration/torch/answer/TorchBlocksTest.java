@@ -75,10 +75,6 @@ class TorchBlocksTest implements TorchTests {
             assertEquals(0, report.predictions().unplanned());
             assertEquals(0, report.predictions().unplannedAllocations());
         }
-        try (ZooModel<NDList, NDList> again = BlockModels.load(kind, folder, PLAIN)) {
-            assertEquals(SEEDS, answers(again).size());
-            assertEquals(0, Torch.report(again).predictions().unplanned());
-        }
     }
 
     @ParameterizedTest
