@@ -48,7 +48,11 @@ final class SharedLoads {
     /** When this thread announced a load. */
     private static final ThreadLocal<Instant> BEGUN = new ThreadLocal<>();
 
-    private static final Map<Key, Entry> OPEN = new HashMap<>();
+    /**
+     * By the model's file. Keys are compared only where a file is loaded again, because hashing
+     * options costs a new JVM 20 ms.
+     */
+    private static final Map<Path, List<Entry>> OPEN = new HashMap<>();
 
     private SharedLoads() {}
 
@@ -68,11 +72,16 @@ final class SharedLoads {
 
     /** The open models of a key. The counts are guarded by {@link #OPEN}. */
     private static final class Entry {
+        private final Key key;
         private int loads;
         private boolean warned;
 
         /** The shared model. Set while this is locked. */
         private volatile Optional<Shared> shared = Optional.empty();
+
+        Entry(Key key) {
+            this.key = key;
+        }
     }
 
     /**
@@ -122,32 +131,34 @@ final class SharedLoads {
         try {
             planned =
                     options.load().shared()
-                            ? share(model, entry, key.get(), planning)
+                            ? share(model, entry, planning)
                             : planning.plan();
         } finally {
             if (!planned) {
-                leave(key.get());
+                leave(entry);
             }
         }
         if (planned) {
             String name = "djl-plan-load-" + System.identityHashCode(model);
-            AutoCloseable load = () -> leave(key.get());
+            AutoCloseable load = () -> leave(entry);
             model.getNDManager().attachInternal(name, load);
             if (!options.load().shared()) {
-                warn(model, entry, key.get());
+                warn(model, entry);
             }
         }
         return planned;
     }
 
-    private static boolean share(Model model, Entry entry, Key key, Planning planning)
+    private static boolean share(Model model, Entry entry, Planning planning)
             throws TranslateException, NotPlannedException {
         // Loads of this file wait for each other, so that the second finds the first.
         synchronized (entry) {
             if (entry.shared.isPresent()) {
                 join(model, entry.shared.get());
                 logger.info(
-                        "{} shares the model that was loaded from {}", model.getName(), key.file());
+                        "{} shares the model that was loaded from {}",
+                        model.getName(),
+                        entry.key.file());
                 return true;
             }
             boolean planned = planning.plan();
@@ -205,31 +216,42 @@ final class SharedLoads {
 
     private static Entry enter(Key key) {
         synchronized (OPEN) {
-            Entry entry = OPEN.computeIfAbsent(key, absent -> new Entry());
+            List<Entry> ofFile = OPEN.computeIfAbsent(key.file(), absent -> new ArrayList<>());
+            Entry entry = null;
+            for (Entry each : ofFile) {
+                entry = each.key.equals(key) ? each : entry;
+            }
+            if (entry == null) {
+                entry = new Entry(key);
+                ofFile.add(entry);
+            }
             entry.loads++;
             return entry;
         }
     }
 
-    private static void leave(Key key) {
+    private static void leave(Entry entry) {
         Optional<Shared> last = Optional.empty();
         synchronized (OPEN) {
-            Entry entry = OPEN.get(key);
             entry.loads--;
             if (entry.loads == 0) {
-                OPEN.remove(key);
+                List<Entry> ofFile = OPEN.get(entry.key.file());
+                ofFile.remove(entry);
+                if (ofFile.isEmpty()) {
+                    OPEN.remove(entry.key.file());
+                }
                 last = entry.shared;
             }
         }
         last.ifPresent(shared -> shared.owner().close());
     }
 
-    private static void warn(Model model, Entry entry, Key key) {
+    private static void warn(Model model, Entry entry) {
         int loads;
         long savedBytes;
         synchronized (OPEN) {
             loads = entry.loads;
-            savedBytes = (loads - 1) * key.bytes();
+            savedBytes = (loads - 1) * entry.key.bytes();
             if (entry.warned || (loads < MANY_LOADS && savedBytes < MANY_BYTES)) {
                 return;
             }
@@ -239,7 +261,7 @@ final class SharedLoads {
                 "{} is loaded {} times from {}; {}=true would save at least {} MB",
                 model.getName(),
                 loads,
-                key.file(),
+                entry.key.file(),
                 OptionKey.SHARED.key(),
                 Math.round(savedBytes / MEGA));
     }
