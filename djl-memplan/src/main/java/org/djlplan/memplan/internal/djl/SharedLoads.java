@@ -129,10 +129,7 @@ final class SharedLoads {
         Entry entry = enter(key.get());
         boolean planned = false;
         try {
-            planned =
-                    options.load().shared()
-                            ? share(model, entry, planning)
-                            : planning.plan();
+            planned = options.load().shared() ? share(model, entry, planning) : planning.plan();
         } finally {
             if (!planned) {
                 leave(entry);
