@@ -21,7 +21,9 @@ import org.djlplan.memplan.internal.budget.StepCosts;
 import org.djlplan.memplan.internal.budget.StreamingPlan;
 import org.djlplan.memplan.internal.budget.WeightTrace;
 import org.djlplan.memplan.internal.budget.WeightUse;
+import org.djlplan.memplan.internal.config.InputShape;
 import org.djlplan.memplan.internal.config.RequestOptions;
+import org.djlplan.memplan.internal.config.Warmup;
 import org.djlplan.memplan.internal.slicing.SliceDecision;
 import org.djlplan.memplan.internal.store.StoreKey;
 import org.djlplan.memplan.internal.usage.Allocation;
@@ -109,6 +111,7 @@ class RecordsTest {
                 () -> new StoreKey("", Map.of()),
                 () -> new RequestOptions(NEVER, 0, 1, NEVER),
                 () -> new RequestOptions(NEVER, 1, 0, NEVER),
+                () -> new Warmup(false, List.of(new InputShape(List.of(), "float32"))),
                 () -> new PairedRatio(1, 0, 1),
                 () -> new PairedRatio.Noise(-1, 1),
                 () -> new PairedRatio.Noise(1, 0),

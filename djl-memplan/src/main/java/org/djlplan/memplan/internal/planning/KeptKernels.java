@@ -2,11 +2,9 @@ package org.djlplan.memplan.internal.planning;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.internal.budget.StepCosts;
 import org.djlplan.memplan.internal.planning.KernelTrials.Faster;
@@ -25,8 +23,6 @@ import org.djlplan.thirdparty.guava.collect.ImmutableMap;
  * are loaded. They apply to every budget for which that copy is used.
  */
 public final class KeptKernels {
-
-    private static final int MOST_TRIALS = 8;
 
     private final StoreKey key;
     private final FolderStore<KernelTrials> store;
@@ -85,21 +81,12 @@ public final class KeptKernels {
      *     steps are selected again
      */
     public void add(StepCosts costs, Faster trial) {
-        KernelTrials before = load().orElse(new KernelTrials(costs));
-        Stream<Faster> others =
-                before.faster().stream().filter(each -> !each.steps().equals(trial.steps()));
-        store.save(key, new KernelTrials(before.costs(), latest(trial, others), before.wrong()));
+        store.save(key, load().orElse(new KernelTrials(costs)).with(trial));
     }
 
     /** Stores a candidate that is not to be tried again; previously stored costs stay. */
     public void add(StepCosts costs, Entry.Wrong entry) {
-        KernelTrials before = load().orElse(new KernelTrials(costs));
-        List<Entry.Wrong> wrong = latest(entry, before.wrong().stream());
-        store.save(key, new KernelTrials(before.costs(), before.faster(), wrong));
-    }
-
-    private static <T> List<T> latest(T first, Stream<T> others) {
-        return Stream.concat(Stream.of(first), others).limit(MOST_TRIALS).toList();
+        store.save(key, load().orElse(new KernelTrials(costs)).with(entry));
     }
 
     /**

@@ -21,6 +21,8 @@ import org.djlplan.thirdparty.guava.collect.ImmutableList;
  */
 public record KernelTrials(StepCosts costs, List<Faster> faster, List<Entry.Wrong> wrong) {
 
+    private static final int MOST_ROWS = 8;
+
     public KernelTrials {
         faster = ImmutableList.copyOf(faster);
         wrong = ImmutableList.copyOf(wrong);
@@ -29,6 +31,21 @@ public record KernelTrials(StepCosts costs, List<Faster> faster, List<Entry.Wron
     /** Creates a table without trials. */
     public KernelTrials(StepCosts costs) {
         this(costs, ImmutableList.of(), ImmutableList.of());
+    }
+
+    /** Returns this table with a candidate that may serve instead of a row of the same steps. */
+    KernelTrials with(Faster trial) {
+        Stream<Faster> others = faster.stream().filter(e -> !e.steps().equals(trial.steps()));
+        return new KernelTrials(costs, latest(trial, others), wrong);
+    }
+
+    /** Returns this table with a candidate that is not to be tried again. */
+    KernelTrials with(Entry.Wrong entry) {
+        return new KernelTrials(costs, faster, latest(entry, wrong.stream()));
+    }
+
+    private static <T> List<T> latest(T first, Stream<T> others) {
+        return Stream.concat(Stream.of(first), others).limit(MOST_ROWS).toList();
     }
 
     /** Returns whether some steps were tried. */

@@ -88,6 +88,13 @@ class KeptKernelsTest {
     }
 
     @Test
+    void with_sameStepsAgain_replacesTheirRow() {
+        Faster again = FASTER.selectedFor(70_000);
+        assertEquals(List.of(again), trials(FASTER).with(again).faster());
+        assertEquals(List.of(WRONG), trials(FASTER).with(WRONG).wrong());
+    }
+
+    @Test
     void load_costsOfOtherSteps_isRefused() {
         StepCosts two = new StepCosts(new long[] {1, 2}, 1, 0);
         assertRefused(new KernelTrials(two, List.of(FASTER), List.of()), DELEGATED);
