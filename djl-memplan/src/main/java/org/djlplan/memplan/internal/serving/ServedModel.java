@@ -252,13 +252,15 @@ public final class ServedModel implements TfLiteModel {
 
     private void tryChoice(DelegationChoice choice) throws UnplannableException {
         Candidate lightest = choice.lightest();
-        Optional<ModelInterpreter> first = defers ? Optional.empty() : readyUnlessThere(lightest);
+        // It may be closed before the switch, if it is of an earlier choice.
+        Optional<ModelInterpreter.Description> there = descriptionOf(lightest);
+        Optional<ModelInterpreter> first = defers ? Optional.empty() : readyUnless(there, lightest);
         Optional<String> difference =
                 first.isPresent() && lightest.delegates()
                         ? requests.flatMap(each -> each.compare(first.get()))
                         : Optional.empty();
         if (difference.isEmpty()) {
-            serve(choice, first);
+            serve(choice, first, there);
             if (!lightest.delegates() && choice.origin() != DelegationReport.Origin.UNVERIFIED) {
                 requests.ifPresent(FirstRequests::close);
             }
@@ -272,17 +274,23 @@ public final class ServedModel implements TfLiteModel {
     }
 
     /** Returns an interpreter for the shapes in the file that ran once; empty if there is one. */
-    private Optional<ModelInterpreter> readyUnlessThere(Candidate candidate)
+    private Optional<ModelInterpreter> readyUnless(
+            Optional<ModelInterpreter.Description> there, Candidate candidate)
             throws UnplannableException {
-        return inFile(candidate).isPresent()
+        return there.isPresent()
                 ? Optional.empty()
                 : Optional.of(runs.ready(factory.shapesInFile(), candidate));
     }
 
-    private void serve(DelegationChoice choice, Optional<ModelInterpreter> first) {
-        // A busy interpreter of an earlier choice may be closed before the switch.
-        first.or(() -> inFile(choice.lightest()))
-                .ifPresent(serving -> described = serving.description());
+    /**
+     * @param first a new interpreter for the shapes in the file
+     * @param there describes an existing one
+     */
+    private void serve(
+            DelegationChoice choice,
+            Optional<ModelInterpreter> first,
+            Optional<ModelInterpreter.Description> there) {
+        first.map(ModelInterpreter::description).or(() -> there).ifPresent(now -> described = now);
         pool.switchTo(() -> candidates.choose(choice), first);
         noteDelegation();
         if (first.isPresent()) {
@@ -306,7 +314,11 @@ public final class ServedModel implements TfLiteModel {
         String why = "for a request of the application, output " + difference;
         logger.warn("{} runs in the CPU kernels: {}", model.graph().name(), why);
         Candidate cpu = Candidate.cpu(candidates.choice().lightest().threads());
-        serve(new DelegationChoice(cpu, origin, "CPU kernels: " + why), readyUnlessThere(cpu));
+        Optional<ModelInterpreter.Description> there = descriptionOf(cpu);
+        serve(
+                new DelegationChoice(cpu, origin, "CPU kernels: " + why),
+                readyUnless(there, cpu),
+                there);
         delegation.ifPresent(each -> each.withdraw("CPU kernels: " + why));
     }
 
@@ -575,18 +587,14 @@ public final class ServedModel implements TfLiteModel {
      * interpreter if the file has placeholder shapes.
      */
     private ModelInterpreter.Description serving() {
-        return waits
-                ? described
-                : inFile(candidates.governor().serving())
-                        .map(ModelInterpreter::description)
-                        .orElse(described);
+        return waits ? described : descriptionOf(candidates.governor().serving()).orElse(described);
     }
 
-    /** Returns an interpreter of a candidate for the shapes in the file, if there is one. */
-    private Optional<ModelInterpreter> inFile(Candidate candidate) {
+    /** Describes an interpreter of a candidate for the shapes in the file, if there is one. */
+    private Optional<ModelInterpreter.Description> descriptionOf(Candidate candidate) {
         for (ModelInterpreter each : pool.interpreters()) {
             if (each.delegates(candidate) && each.hasShapes(factory.shapesInFile())) {
-                return Optional.of(each);
+                return Optional.of(each.description());
             }
         }
         return Optional.empty();
