@@ -50,7 +50,7 @@ final class SharedLoads {
 
     /**
      * By the model's file. Keys are compared only where a file is loaded again, because hashing
-     * options costs a new JVM 20 ms.
+     * options costs a new JVM about 20 ms.
      */
     private static final Map<Path, List<Entry>> OPEN = new HashMap<>();
 

@@ -33,7 +33,7 @@ public record KernelTrials(StepCosts costs, List<Faster> faster, List<Entry.Wron
         this(costs, ImmutableList.of(), ImmutableList.of());
     }
 
-    /** Returns this table with a candidate that may serve instead of a row of the same steps. */
+    /** Returns this table with a candidate that may serve; a row of the same steps is dropped. */
     KernelTrials with(Faster trial) {
         Stream<Faster> others = faster.stream().filter(e -> !e.steps().equals(trial.steps()));
         return new KernelTrials(costs, latest(trial, others), wrong);

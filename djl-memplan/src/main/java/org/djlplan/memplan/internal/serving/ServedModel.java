@@ -252,7 +252,7 @@ public final class ServedModel implements TfLiteModel {
 
     private void tryChoice(DelegationChoice choice) throws UnplannableException {
         Candidate lightest = choice.lightest();
-        // It may be closed before the switch, if it is of an earlier choice.
+        // An interpreter of an earlier choice may be closed before the switch.
         Optional<ModelInterpreter.Description> there = descriptionOf(lightest);
         Optional<ModelInterpreter> first = defers ? Optional.empty() : readyUnless(there, lightest);
         Optional<String> difference =
